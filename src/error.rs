@@ -1,0 +1,286 @@
+//! The one error of the program: what went wrong, where, why, and what to do.
+//!
+//! A [`Kind`] decides the exit code by exhaustive match; everything else is
+//! final text, written where the failure is known best. Nothing here prints.
+
+use std::fmt;
+
+/// What sort of failure it is; each has one exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A stack failed, or a check found something stale.
+    Failed,
+    /// The command line asks for something that cannot be done.
+    Usage,
+    /// The project, its data or its configuration is invalid.
+    Invalid,
+    /// A tool, a backend or the disk is unavailable.
+    Unavailable,
+    /// A defect of this program.
+    Bug,
+    /// A state is locked by somebody else.
+    Locked,
+    /// Secrets could not be opened, or were refused.
+    Refused,
+    /// A person or the system asked the run to stop.
+    Interrupted,
+}
+
+impl Kind {
+    /// Returns the exit code, part of the documented interface.
+    pub const fn exit(self) -> Exit {
+        Exit(match self {
+            Self::Failed => 1,
+            Self::Usage => 64,
+            Self::Invalid => 65,
+            Self::Unavailable => 69,
+            Self::Bug => 70,
+            Self::Locked => 75,
+            Self::Refused => 77,
+            Self::Interrupted => 130,
+        })
+    }
+
+    /// Returns the word that stands for the kind in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::Invalid => "invalid",
+            Self::Unavailable => "unavailable",
+            Self::Bug => "bug",
+            Self::Locked => "state-locked",
+            Self::Refused => "secrets-refused",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A process exit code that the documentation lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exit(pub u8);
+
+impl Exit {
+    /// All went well.
+    pub const OK: Self = Self(0);
+    /// Changes or drift are present and the caller asked to be told.
+    pub const CHANGES: Self = Self(2);
+}
+
+/// A failure with everything a person needs to act on it.
+#[derive(Clone, Debug)]
+pub struct Error {
+    kind: Kind,
+    code: Option<&'static str>,
+    message: String,
+    place: Option<String>,
+    facts: Vec<(String, String)>,
+    causes: Vec<String>,
+    hints: Vec<String>,
+}
+
+/// The result of everything that can fail here.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// Makes an error of a kind; the message is lower case and names the thing in back-ticks.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            code: None,
+            message: message.into(),
+            place: None,
+            facts: Vec::new(),
+            causes: Vec::new(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// Makes an error about a failed stack or check.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Kind::Failed, message)
+    }
+
+    /// Makes an error about the command line.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, message)
+    }
+
+    /// Makes an error about the project or its data.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Kind::Invalid, message)
+    }
+
+    /// Makes an error about something that cannot be reached, read or written.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(Kind::Unavailable, message)
+    }
+
+    /// Makes an error about a defect of this program.
+    pub fn bug(message: impl Into<String>) -> Self {
+        Self::new(Kind::Bug, message)
+    }
+
+    /// Makes an error about a state that somebody else holds.
+    pub fn locked(message: impl Into<String>) -> Self {
+        Self::new(Kind::Locked, message).code("state-locked")
+    }
+
+    /// Makes the error of a run that was asked to stop.
+    pub fn interrupted(message: impl Into<String>) -> Self {
+        Self::new(Kind::Interrupted, message)
+    }
+
+    /// Adds a stable name, shown as `error[name]` and used as the kind in JSON.
+    #[must_use]
+    pub fn code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+
+    /// Says where it is: `infra.yaml:14:3`, or a path.
+    #[must_use]
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        self.place = Some(place.to_string());
+        self
+    }
+
+    /// Adds a labelled fact, such as the holder of a lock.
+    #[must_use]
+    pub fn fact(mut self, label: impl Into<String>, value: impl Into<String>) -> Self {
+        self.facts.push((label.into(), value.into()));
+        self
+    }
+
+    /// Adds a cause and the causes below it.
+    #[must_use]
+    pub fn because(mut self, cause: impl std::error::Error) -> Self {
+        self.causes.push(cause.to_string());
+        let mut below = cause.source();
+        while let Some(error) = below {
+            let text = error.to_string();
+            if self.causes.last() != Some(&text) {
+                self.causes.push(text);
+            }
+            below = error.source();
+        }
+        self
+    }
+
+    /// Adds a line of explanation below the message.
+    #[must_use]
+    pub fn detail(mut self, text: impl Into<String>) -> Self {
+        self.causes.push(text.into());
+        self
+    }
+
+    /// Adds something a person can do, ready to be pasted.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds a hint where there is one.
+    #[must_use]
+    pub fn hint_if(self, hint: Option<impl Into<String>>) -> Self {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
+    }
+
+    /// Returns the kind.
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the exit code.
+    pub const fn exit(&self) -> Exit {
+        self.kind.exit()
+    }
+
+    /// Returns the name used in `error[name]`, where it has one.
+    pub const fn label(&self) -> Option<&'static str> {
+        self.code
+    }
+
+    /// Returns the first line, without heading.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns the hints.
+    pub fn hints(&self) -> &[String] {
+        &self.hints
+    }
+
+    /// Returns the indented lines between message and hints.
+    pub fn body(&self) -> Vec<String> {
+        let width = self.facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        let place = self.place.iter().map(|place| format!("at {place}"));
+        let facts = self.facts.iter().map(|(label, value)| format!("{label:width$}  {value}"));
+        let causes = self.causes.iter().flat_map(|cause| cause.lines().map(str::to_owned));
+        place.chain(facts).chain(causes).collect()
+    }
+
+    /// Returns the form that `--json` prints on stdout.
+    pub fn to_json(&self) -> serde_json::Value {
+        let message = std::iter::once(self.message.clone()).chain(self.body()).collect::<Vec<_>>().join("\n");
+        serde_json::json!({"error": {
+            "kind": self.code.unwrap_or(self.kind.name()),
+            "message": message,
+            "hints": self.hints,
+        }})
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        for line in self.body() {
+            write!(f, "\n  {line}")?;
+        }
+        for hint in &self.hints {
+            write!(f, "\nhint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Turns an I/O failure into an error that names what was tried on which path.
+pub fn io(doing: &str, path: &std::path::Path) -> impl Fn(std::io::Error) -> Error {
+    let message = format!("cannot {doing} `{}`", path.display());
+    move |error| Error::unavailable(message.clone()).because(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_shows_place_facts_causes_and_hints_in_that_order() {
+        let error = Error::locked("state of `k8s` is locked")
+            .at("infra.yaml:3")
+            .fact("holder", "dana")
+            .fact("lock id", "6f0c")
+            .detail("the run is alive")
+            .hint("wait");
+
+        assert_eq!(
+            error.to_string(),
+            "state of `k8s` is locked\n  at infra.yaml:3\n  holder   dana\n  lock id  6f0c\n  the run is alive\nhint: wait"
+        );
+        assert_eq!(error.exit(), Exit(75));
+    }
+
+    #[test]
+    fn the_json_form_names_the_code_before_the_kind() {
+        let json = Error::failed("plan of `a` is stale").code("stale-plan").hint("plan again").to_json();
+
+        assert_eq!(json["error"]["kind"], "stale-plan");
+        assert_eq!(json["error"]["hints"][0], "plan again");
+    }
+}

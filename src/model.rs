@@ -1,0 +1,24 @@
+//! The nouns of the program as plain data: no file is read, no process started,
+//! nothing printed here. Everything else speaks in these types.
+
+pub mod backend;
+pub mod change;
+pub mod clock;
+pub mod environment;
+pub mod fingerprint;
+pub mod lock;
+pub mod project;
+pub mod run_plan;
+pub mod run_report;
+pub mod stack;
+
+pub use backend::Backend;
+pub use change::{Action, ChangeCounts, ResourceChange};
+pub use clock::Clock;
+pub use environment::Environment;
+pub use fingerprint::Fingerprint;
+pub use lock::{Holder, LockInfo, StateLock};
+pub use project::{Project, StackSettings};
+pub use run_plan::{RunCommand, RunPlan, StackRun, Step};
+pub use run_report::{RunReport, StackError, StackReport, StackResult};
+pub use stack::{Stack, StackId};

@@ -1,0 +1,111 @@
+//! The report of a run: the JSON that scripts read, and what every summary is made from.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ChangeCounts, RunCommand, StackId};
+
+/// How a stack ended.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StackResult {
+    /// Did what was asked, and there was something to do.
+    Succeeded,
+    /// There was nothing to do.
+    NoChanges,
+    /// tofu, or something before it, failed.
+    Failed,
+    /// Not run, because of another stack or a person's no.
+    Skipped,
+    /// Not planned, because a stack it takes values from is not applied yet.
+    Deferred,
+    /// Stopped by a signal.
+    Interrupted,
+}
+
+/// Why a stack failed.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct StackError {
+    /// A stable name where there is one, such as `state-locked`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// One line.
+    pub summary: String,
+    /// The rest, as tofu or this program says it.
+    pub detail: String,
+    /// What to do, where that is known; several are separated by line breaks.
+    pub hint: Option<String>,
+}
+
+/// What became of one stack.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct StackReport {
+    /// The stack.
+    pub id: StackId,
+    /// How it ended.
+    pub result: StackResult,
+    /// Why it was skipped, deferred or interrupted.
+    pub reason: Option<String>,
+    /// What the plan does.
+    pub add: u32,
+    /// Changed in place.
+    pub change: u32,
+    /// Destroyed.
+    pub destroy: u32,
+    /// Destroyed and created again.
+    pub replace: u32,
+    /// Taken under management.
+    pub import: u32,
+    /// Seconds from start to end.
+    pub duration_s: f64,
+    /// Why it failed.
+    pub error: Option<StackError>,
+}
+
+impl StackReport {
+    /// Makes the report of a stack that ended without an error.
+    pub fn new(id: StackId, result: StackResult) -> Self {
+        let (reason, error) = (None, None);
+        Self { id, result, reason, add: 0, change: 0, destroy: 0, replace: 0, import: 0, duration_s: 0.0, error }
+    }
+
+    /// Adds what the plan does.
+    #[must_use]
+    pub const fn with_counts(mut self, counts: ChangeCounts) -> Self {
+        (self.add, self.change, self.destroy) = (counts.add, counts.change, counts.destroy);
+        (self.replace, self.import) = (counts.replace, counts.import);
+        self
+    }
+
+    /// Adds why it was skipped, deferred or interrupted.
+    #[must_use]
+    pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+
+    /// Returns the counts together.
+    pub const fn counts(&self) -> ChangeCounts {
+        let Self { add, change, destroy, replace, import, .. } = self;
+        ChangeCounts { add: *add, change: *change, destroy: *destroy, replace: *replace, import: *import }
+    }
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct RunReport {
+    /// Names the record below `.infra/runs`.
+    pub run_id: String,
+    /// What was done.
+    pub command: RunCommand,
+    /// When it began.
+    #[schemars(with = "String")]
+    pub started: Timestamp,
+    /// Seconds from start to end.
+    pub duration_s: f64,
+    /// What the process exits with.
+    pub exit_code: u8,
+    /// The stacks, in the order they were to run.
+    pub stacks: Vec<StackReport>,
+}

@@ -1,0 +1,109 @@
+//! A stack: one directory of OpenTofu files with a state of its own.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Backend;
+
+/// The path of a stack below its stack root, with `/` between segments; `.` for the root itself.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
+pub struct StackId(String);
+
+impl StackId {
+    /// Makes an id from the path below the stack root.
+    pub fn new(id: impl Into<String>) -> Self {
+        let id = id.into();
+        Self(if id.is_empty() { ".".to_owned() } else { id })
+    }
+
+    /// Returns the id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the last segment, which is enough to name a stack where it is unique.
+    pub fn short_name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// Returns the name its state and plans are kept under: the id, or `_root` for the root itself.
+    pub fn state_name(&self) -> &str {
+        if self.0 == "." { "_root" } else { &self.0 }
+    }
+
+    /// Returns the numeric prefixes of the segments: `01-a/02-b` is `[1, 2]`, `a/03-b` is `[3]`.
+    pub fn numbers(&self) -> Vec<u32> {
+        self.0.split('/').filter_map(leading_number).collect()
+    }
+
+    /// Returns the layer: the first numeric prefix on the path.
+    pub fn layer(&self) -> Option<u32> {
+        self.numbers().first().copied()
+    }
+}
+
+impl fmt::Display for StackId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Returns the number before the first `-` or `_` of a segment, if that is all digits.
+pub fn leading_number(segment: &str) -> Option<u32> {
+    let (digits, _) = segment.split_once(['-', '_'])?;
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok()
+}
+
+/// Everything that was read about a stack before anything runs.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    /// Its id below the stack root.
+    pub id: StackId,
+    /// Its directory, relative to the project root.
+    pub path: PathBuf,
+    /// Labels from `infra.yaml`.
+    pub tags: Vec<String>,
+    /// The stacks that must be applied before it: declared, or taken from its inputs. Layers are not listed.
+    pub depends_on: BTreeSet<StackId>,
+    /// The local modules it uses, directly or through others, relative to the project root.
+    pub modules: Vec<PathBuf>,
+    /// Where its state lives.
+    pub backend: Backend,
+    /// The names of the variables it declares.
+    pub variables: BTreeSet<String>,
+    /// What `init` depends on, as sorted lines: providers, module sources, the backend block.
+    pub init_facts: BTreeSet<String>,
+    /// What is odd about it, each with file and line; shown by `stacks` and `doctor`.
+    pub warnings: Vec<String>,
+    /// Why it cannot be run, such as a file that does not parse; it stays listed.
+    pub problems: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layer_is_the_first_number_on_the_path() {
+        assert_eq!(StackId::new("01-hypervisors/02-srv01").numbers(), [1, 2]);
+        assert_eq!(StackId::new("onprem/03-legacy").layer(), Some(3));
+        assert_eq!(StackId::new("2fast/x").layer(), None);
+        assert_eq!(StackId::new("-x/99999999999-y").layer(), None);
+    }
+
+    #[test]
+    fn the_root_stack_is_a_dot_with_a_state_name_of_its_own() {
+        let root = StackId::new("");
+
+        assert_eq!(root.as_str(), ".");
+        assert_eq!(root.state_name(), "_root");
+    }
+}

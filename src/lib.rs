@@ -7,6 +7,7 @@
 
 pub mod error;
 pub mod model;
+pub mod process;
 pub mod project;
 pub mod stacks;
 pub mod state;

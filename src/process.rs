@@ -1,0 +1,17 @@
+//! Starting other programs: own process groups, signals forwarded exactly once,
+//! pipes that hand over data without a file.
+//!
+//! The only place that starts a process; it knows nothing of tofu. An [`Invocation`]
+//! is a value that says what to run; [`run`] streams its lines, [`capture`] collects
+//! its output, [`passthrough`] lends it the terminal.
+
+mod child;
+mod interrupts;
+mod invocation;
+mod liveness;
+mod lines;
+
+pub use child::{Captured, Stream, capture, passthrough, run};
+pub use interrupts::Interrupts;
+pub use invocation::Invocation;
+pub use liveness::{hostname, is_alive, started_at, this_process};

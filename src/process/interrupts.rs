@@ -1,0 +1,73 @@
+//! Requests to stop: how often a person or the system asked.
+//!
+//! Ctrl-C, SIGTERM and a closed terminal all count as one request. The first asks
+//! gently, the second hard. The count is shared, so that every child and every wait
+//! hears it; nobody else handles signals.
+
+use nix::sys::signal::Signal;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::error::{Error, Result};
+
+/// How often this program was asked to stop; clones share the count.
+#[derive(Clone, Debug)]
+pub struct Interrupts {
+    seen: watch::Receiver<Seen>,
+}
+
+/// The requests so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    count: u32,
+    /// Whether the last one came from the terminal's own process group.
+    keyboard: bool,
+}
+
+impl Interrupts {
+    /// Begins to listen for signals; must run inside the runtime.
+    pub fn listen() -> Result<Self> {
+        let (sender, seen) = watch::channel(Seen::default());
+        for (kind, keyboard) in [
+            (SignalKind::interrupt(), true),
+            (SignalKind::terminate(), false),
+            (SignalKind::hangup(), false),
+        ] {
+            let mut stream = signal(kind).map_err(|e| Error::unavailable("cannot listen for signals").because(e))?;
+            let sender = sender.clone();
+            tokio::spawn(async move {
+                while stream.recv().await.is_some() {
+                    sender.send_modify(|seen| *seen = Seen { count: seen.count + 1, keyboard });
+                }
+            });
+        }
+        Ok(Self { seen })
+    }
+
+    /// Returns how often a stop was asked for.
+    pub fn count(&self) -> u32 {
+        self.seen.borrow().count
+    }
+
+    /// Returns whether a stop was asked for at all.
+    pub fn any(&self) -> bool {
+        self.count() > 0
+    }
+
+    /// Waits until more than `count` stops were asked for; returns the new count.
+    pub async fn beyond(&mut self, count: u32) -> u32 {
+        match self.seen.wait_for(|seen| seen.count > count).await {
+            Ok(seen) => seen.count,
+            // Nobody listens any more, so nothing can come.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Returns whether the last request came as SIGINT, which a terminal sends to the whole group.
+    pub(super) fn from_keyboard(&self) -> bool {
+        self.seen.borrow().keyboard
+    }
+}
+
+/// The signal that asks tofu to stop gently, and once more to stop at once.
+pub(super) const STOP: Signal = Signal::SIGINT;

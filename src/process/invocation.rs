@@ -1,0 +1,88 @@
+//! What to run: program, arguments, directory, environment and extra pipes, as a value.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::model::Environment;
+
+/// The first descriptor after stdin, stdout and stderr.
+const FIRST_FREE_FD: i32 = 3;
+
+/// A program call before it happens.
+#[derive(Clone)]
+pub struct Invocation {
+    pub(super) program: PathBuf,
+    pub(super) args: Vec<OsString>,
+    pub(super) dir: PathBuf,
+    pub(super) env: Environment,
+    pub(super) feeds: Vec<Vec<u8>>,
+    pub(super) tap: bool,
+}
+
+impl Invocation {
+    /// Makes a call of a program in a directory with exactly this environment.
+    pub fn new(program: impl Into<PathBuf>, dir: impl Into<PathBuf>, env: Environment) -> Self {
+        let (program, dir) = (program.into(), dir.into());
+        Self { program, args: Vec::new(), dir, env, feeds: Vec::new(), tap: false }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// Adds several arguments.
+    #[must_use]
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// Adds an argument `PREFIX/dev/fd/N` from which the child can read the bytes exactly once.
+    ///
+    /// The bytes go through a pipe: never a file, never the process list.
+    #[must_use]
+    pub fn feed(mut self, prefix: &str, bytes: Vec<u8>) -> Self {
+        let path = format!("{prefix}/dev/fd/{}", self.next_fd());
+        self.feeds.push(bytes);
+        self.arg(path)
+    }
+
+    /// Adds an argument `PREFIX/dev/fd/N` to which the child can write lines of its own.
+    ///
+    /// Must be the last pipe that is added.
+    #[must_use]
+    pub fn tap(mut self, prefix: &str) -> Self {
+        let path = format!("{prefix}/dev/fd/{}", self.next_fd());
+        self.tap = true;
+        self.arg(path)
+    }
+
+    /// Returns the program as it is called.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Returns the descriptor that the next pipe gets in the child.
+    pub(super) fn next_fd(&self) -> i32 {
+        FIRST_FREE_FD + i32::try_from(self.feeds.len()).unwrap_or(i32::MAX - FIRST_FREE_FD)
+    }
+
+    /// Returns the descriptor of the pipe with this number in the child.
+    pub(super) const fn fd_of(index: i32) -> i32 {
+        FIRST_FREE_FD + index
+    }
+}
+
+/// Shows the call without the bytes that are fed to it.
+impl std::fmt::Debug for Invocation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Invocation")
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("dir", &self.dir)
+            .finish_non_exhaustive()
+    }
+}

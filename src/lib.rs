@@ -6,6 +6,7 @@
 //! there). `tests/architecture.rs` checks who may import whom.
 
 pub mod error;
+pub mod events;
 pub mod model;
 pub mod process;
 pub mod project;

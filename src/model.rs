@@ -4,6 +4,7 @@
 pub mod backend;
 pub mod change;
 pub mod clock;
+pub mod diagnostic;
 pub mod environment;
 pub mod fingerprint;
 pub mod lock;
@@ -15,6 +16,7 @@ pub mod stack;
 pub use backend::Backend;
 pub use change::{Action, ChangeCounts, ResourceChange};
 pub use clock::Clock;
+pub use diagnostic::{Diagnostic, Severity};
 pub use environment::Environment;
 pub use fingerprint::Fingerprint;
 pub use lock::{Holder, LockInfo, StateLock};

@@ -1,0 +1,161 @@
+//! What happens in a run, as data: the engine emits, reports consume.
+//!
+//! Events and questions share one channel, so that a question is asked only after
+//! everything before it was shown. Child output is already safe to show when it
+//! becomes an event. Nothing here formats or prints.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::model::{Diagnostic, ResourceChange, RunCommand, RunReport, StackId, StackReport, Step};
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum RunEvent {
+    /// The run began.
+    RunStarted {
+        /// Names the record below `.infra/runs`.
+        run_id: String,
+        /// What is done.
+        command: RunCommand,
+        /// The project's name.
+        project: String,
+        /// The stacks in the order they are to run.
+        stacks: Vec<StackId>,
+        /// The version of tofu.
+        tofu: String,
+        /// When.
+        #[schemars(with = "String")]
+        at: Timestamp,
+    },
+    /// Something a person should know, about the run or a stack.
+    Warning {
+        /// The stack, where it is about one.
+        stack: Option<StackId>,
+        /// What.
+        message: String,
+        /// What to do.
+        hints: Vec<String>,
+    },
+    /// A stack entered a step.
+    StepStarted {
+        /// The stack.
+        stack: StackId,
+        /// The step.
+        step: Step,
+    },
+    /// A line that tofu wrote for people.
+    Line {
+        /// The stack.
+        stack: StackId,
+        /// The step it belongs to.
+        step: Step,
+        /// The text, without its end.
+        text: String,
+    },
+    /// A resource began, ended or failed.
+    Resource {
+        /// The stack.
+        stack: StackId,
+        /// The resource.
+        address: String,
+        /// What tofu says of it, such as `Creation complete after 1s`.
+        message: String,
+    },
+    /// tofu reported a problem.
+    Diagnostic {
+        /// The stack.
+        stack: StackId,
+        /// The problem.
+        diagnostic: Diagnostic,
+    },
+    /// A stack was planned, or a saved plan was taken up.
+    Planned {
+        /// The stack.
+        stack: StackId,
+        /// What the plan does to resources.
+        changes: Vec<ResourceChange>,
+        /// How many outputs change.
+        outputs_changed: usize,
+        /// When the plan was made, if it is a saved one.
+        #[schemars(with = "Option<String>")]
+        saved_at: Option<Timestamp>,
+    },
+    /// A stack is done.
+    StackFinished {
+        /// What became of it.
+        report: StackReport,
+    },
+    /// A stop was asked for.
+    Interrupted {
+        /// How often by now.
+        times: u32,
+    },
+    /// The run ended.
+    RunFinished {
+        /// What became of it.
+        report: RunReport,
+    },
+}
+
+/// A question that only a person can answer.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// Whether to apply what was shown.
+    Apply {
+        /// How many stacks it is about.
+        stacks: usize,
+    },
+    /// Whether to destroy what was shown; the answer is the project's name.
+    Destroy {
+        /// How many stacks it is about.
+        stacks: usize,
+        /// What must be typed.
+        project: String,
+    },
+}
+
+/// What goes from the engine to whoever listens.
+#[derive(Debug)]
+pub enum Message {
+    /// Something happened.
+    Event(RunEvent),
+    /// Something must be decided; `false` is no.
+    Ask(Question, oneshot::Sender<bool>),
+}
+
+/// The engine's end of the channel; clones share it.
+#[derive(Clone, Debug)]
+pub struct Events(mpsc::UnboundedSender<Message>);
+
+/// The listener's end of the channel.
+pub type Messages = mpsc::UnboundedReceiver<Message>;
+
+impl Events {
+    /// Makes a channel.
+    pub fn channel() -> (Self, Messages) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(sender), receiver)
+    }
+
+    /// Tells that something happened.
+    pub fn emit(&self, event: RunEvent) {
+        // A listener that is gone wants nothing more; the run goes on to its end.
+        let _ = self.0.send(Message::Event(event));
+    }
+
+    /// Warns about the run as a whole.
+    pub fn warn(&self, message: impl Into<String>, hints: Vec<String>) {
+        self.emit(RunEvent::Warning { stack: None, message: message.into(), hints });
+    }
+
+    /// Asks and waits; without a listener the answer is no.
+    pub async fn ask(&self, question: Question) -> bool {
+        let (sender, answer) = oneshot::channel();
+        let _ = self.0.send(Message::Ask(question, sender));
+        answer.await.unwrap_or(false)
+    }
+}

@@ -1,0 +1,196 @@
+//! The arguments of tofu's subcommands: the only place that spells its flags.
+//!
+//! Each function takes an [`Invocation`] that already has program, directory and
+//! environment, and returns the full call.
+
+use std::path::Path;
+
+use semver::Version;
+
+use crate::process::Invocation;
+
+/// How a tofu tells what it does to a machine while a person can still read it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Narration {
+    /// Text on stdout, messages on a pipe of their own (`-json-into`, from 1.12).
+    Both,
+    /// Messages on stdout only (`-json`).
+    MessagesOnly,
+}
+
+impl Narration {
+    /// Returns what a version can do.
+    pub fn of(version: &Version) -> Self {
+        if (version.major, version.minor) >= (1, 12) { Self::Both } else { Self::MessagesOnly }
+    }
+}
+
+/// What a plan is for.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum PlanMode {
+    /// Making the machines what the files say.
+    #[default]
+    Normal,
+    /// Destroying everything.
+    Destroy,
+    /// Only finding out what changed outside.
+    RefreshOnly,
+}
+
+impl PlanMode {
+    const fn flag(self) -> Option<&'static str> {
+        match self {
+            Self::Normal => None,
+            Self::Destroy => Some("-destroy"),
+            Self::RefreshOnly => Some("-refresh-only"),
+        }
+    }
+}
+
+/// Whether `init` prepares the backend too.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum InitBackend {
+    /// Yes: everything after it may read and write the state.
+    Yes,
+    /// No: enough to validate, and needs no credentials.
+    No,
+}
+
+/// What goes into a plan.
+#[derive(Debug)]
+pub struct PlanCall<'a> {
+    /// Where the plan is saved.
+    pub out: &'a Path,
+    /// What it is for.
+    pub mode: PlanMode,
+    /// Plain variable files, in order.
+    pub var_files: &'a [std::path::PathBuf],
+    /// Variables that must not touch the disk, as the text of a variables file.
+    pub variables: Option<String>,
+    /// How long to wait for a lock.
+    pub lock_timeout: Option<&'a str>,
+    /// What the user wrote after `--`.
+    pub extra: &'a [String],
+}
+
+/// Returns the call of `tofu init`.
+pub fn init(base: Invocation, backend: InitBackend, extra: &[String], narration: Narration) -> Invocation {
+    let call = base.args(["init", "-input=false", "-no-color"]);
+    let call = if backend == InitBackend::No { call.arg("-backend=false") } else { call };
+    narrated(call.args(extra), narration)
+}
+
+/// Returns the call of `tofu validate`, which answers with one JSON document.
+pub fn validate(base: Invocation, extra: &[String]) -> Invocation {
+    base.args(["validate", "-no-color", "-json"]).args(extra)
+}
+
+/// Returns the call of `tofu plan`.
+pub fn plan(base: Invocation, plan: PlanCall<'_>, narration: Narration) -> Invocation {
+    let mut call = base.args(["plan", "-input=false", "-no-color"]).arg(joined("-out=", plan.out));
+    call = call.args(plan.mode.flag()).args(lock_timeout(plan.lock_timeout));
+    call = call.args(plan.var_files.iter().map(|file| joined("-var-file=", file)));
+    if let Some(variables) = plan.variables {
+        call = call.feed("-var-file=", variables.into_bytes());
+    }
+    narrated(call.args(plan.extra), narration)
+}
+
+/// Returns the call of `tofu apply` with a saved plan.
+pub fn apply(base: Invocation, plan: &Path, timeout: Option<&str>, narration: Narration) -> Invocation {
+    let call = base.args(["apply", "-input=false", "-no-color"]).args(lock_timeout(timeout));
+    // Flags end at the first argument that is none, so the plan comes last.
+    narrated(call, narration).arg(plan)
+}
+
+/// Returns the call that writes a saved plan, or the state, for people.
+pub fn show(base: Invocation, plan: Option<&Path>) -> Invocation {
+    base.args(["show", "-no-color"]).args(plan)
+}
+
+/// Returns the call that writes all outputs as JSON, sensitive ones included.
+pub fn outputs(base: Invocation) -> Invocation {
+    base.args(["output", "-no-color", "-json"])
+}
+
+/// Returns the call that lists the resources of a state.
+pub fn state_list(base: Invocation, extra: &[String]) -> Invocation {
+    base.args(["state", "list"]).args(extra)
+}
+
+/// Returns the call that formats folders.
+pub fn fmt(base: Invocation, mode: FmtMode, folders: &[std::path::PathBuf]) -> Invocation {
+    let call = base.args(["fmt", "-no-color"]);
+    let call = if mode == FmtMode::Check { call.args(["-check", "-diff"]) } else { call };
+    call.args(folders)
+}
+
+/// Whether `fmt` writes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FmtMode {
+    /// Rewrites the files.
+    Write,
+    /// Only tells what would change.
+    Check,
+}
+
+/// Returns the call that releases a lock in a backend this program does not serve.
+pub fn force_unlock(base: Invocation, id: &str) -> Invocation {
+    base.args(["force-unlock", "-no-color", "-force", id])
+}
+
+fn narrated(call: Invocation, narration: Narration) -> Invocation {
+    match narration {
+        Narration::Both => call.tap("-json-into="),
+        Narration::MessagesOnly => call.arg("-json"),
+    }
+}
+
+fn lock_timeout(timeout: Option<&str>) -> Option<String> {
+    timeout.map(|timeout| format!("-lock-timeout={timeout}"))
+}
+
+fn joined(flag: &str, path: &Path) -> std::ffi::OsString {
+    let mut arg = std::ffi::OsString::from(flag);
+    arg.push(path);
+    arg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Environment;
+
+    fn base() -> Invocation {
+        Invocation::new("tofu", "/", Environment::default())
+    }
+
+    #[test]
+    fn a_plan_before_1_12_speaks_json_on_stdout() {
+        let version = Version::new(1, 11, 14);
+
+        let call = init(base(), InitBackend::No, &[], Narration::of(&version));
+
+        assert!(format!("{call:?}").contains(r#"["init", "-input=false", "-no-color", "-backend=false", "-json"]"#));
+    }
+
+    #[test]
+    fn variables_reach_tofu_by_a_pipe_and_never_as_an_argument() {
+        let variables = Some("token = \"s3cret\"".to_owned());
+        let mode = PlanMode::Destroy;
+        let plan_call =
+            PlanCall { out: Path::new("/p"), mode, var_files: &[], variables, lock_timeout: Some("5m"), extra: &[] };
+
+        let shown = format!("{:?}", plan(base(), plan_call, Narration::Both));
+
+        assert!(shown.contains(r#""-destroy", "-lock-timeout=5m", "-var-file=/dev/fd/3", "-json-into=/dev/fd/4""#), "{shown}");
+        assert!(!shown.contains("s3cret"));
+    }
+
+    #[test]
+    fn the_plan_is_the_last_argument_of_apply() {
+        let shown = format!("{:?}", apply(base(), Path::new("/p"), None, Narration::Both));
+
+        assert!(shown.contains(r#""-json-into=/dev/fd/3", "/p"]"#), "{shown}");
+    }
+}

@@ -1,0 +1,176 @@
+//! What to do about the failures of OpenTofu that are known: a table from its words to ours.
+//!
+//! Matched on the summary or detail of a diagnostic, never on wrapped screen text. The
+//! first row that matches counts.
+
+use std::path::Path;
+
+use crate::model::{Diagnostic, StackId};
+
+/// What the hints can name.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The stack that failed.
+    pub stack: &'a StackId,
+    /// Its folder, relative to the project.
+    pub path: &'a Path,
+}
+
+/// A row: any of the texts, and the hints with `{stack}`, `{path}` and `{variable}` to fill in.
+struct Row {
+    texts: &'static [&'static str],
+    hints: &'static [&'static str],
+}
+
+const TABLE: &[Row] = &[
+    Row {
+        texts: &["requires auth", "invalid auth"],
+        hints: &[
+            "the backend block in `{path}` got its user and password from TF_HTTP_USERNAME and TF_HTTP_PASSWORD \
+             (`tfstate_username`, `tfstate_password`); check them",
+            "see what is set: `infra doctor`",
+        ],
+    },
+    Row {
+        texts: &["Error acquiring the state lock"],
+        hints: &["wait with `--lock-timeout 5m`", "if that run is dead: `infra force-unlock {stack}`"],
+    },
+    Row {
+        texts: &["Backend configuration changed", "Backend type changed"],
+        hints: &[
+            "keep the old state and move it: `infra init {stack} -- -migrate-state`",
+            "or forget the old backend: `infra init {stack} -- -reconfigure`",
+        ],
+    },
+    Row {
+        texts: &["Backend initialization required"],
+        hints: &["`infra init {stack} -- -reconfigure`"],
+    },
+    Row {
+        texts: &["Inconsistent dependency lock file"],
+        hints: &["accept the new providers: `infra init {stack} -- -upgrade`, then commit `{path}/.terraform.lock.hcl`"],
+    },
+    Row {
+        texts: &["Required plugins are not installed", "Module not installed", "Missing required provider"],
+        hints: &["`infra init {stack}`"],
+    },
+    Row {
+        texts: &["Saved plan is stale", "Saved plan does not match the given state"],
+        hints: &["the state changed since the plan was made; plan again: `infra plan {stack}`"],
+    },
+    Row {
+        texts: &["doesn't match any of the checksums"],
+        hints: &[
+            "`{path}/.terraform.lock.hcl` and the provider mirror disagree; if the mirror is right: \
+             `infra init {stack} -- -upgrade`",
+        ],
+    },
+    Row {
+        texts: &["No value for required variable"],
+        hints: &[
+            "set `{variable}` in `{path}/terraform.tfvars`, or name a file under `var_files` in infra.yaml",
+            "or feed it from another stack's output: `inputs: { {variable}: \"STACK.OUTPUT\" }` in infra.yaml",
+        ],
+    },
+    Row {
+        texts: &["encountered unencrypted payload without unencrypted method configured"],
+        hints: &["the state of `{stack}` is not encrypted yet; migrate it before requiring encryption"],
+    },
+    Row {
+        texts: &["decryption failed for all provided methods", "cipher: message authentication failed"],
+        hints: &["the state of `{stack}` was encrypted with another passphrase: check `state_encryption_passphrase`"],
+    },
+    Row {
+        texts: &["passphrase is too short"],
+        hints: &["`state_encryption_passphrase` needs at least 16 characters"],
+    },
+    Row {
+        texts: &["state data in S3 does not have the expected content"],
+        hints: &["R2, MinIO and Scaleway need `skip_s3_checksum = true` in the backend block in `{path}`"],
+    },
+    Row {
+        texts: &["Incompatible module", "Unsupported OpenTofu Core version", "Unsupported Terraform Core version"],
+        hints: &["see which tofu is used and get another: `infra deps`, `tofu.version` in infra.yaml"],
+    },
+    Row {
+        texts: &["Failed to query available provider packages", "could not connect to", "Failed to install provider"],
+        hints: &[
+            "the provider registry cannot be reached: check the network, HTTPS_PROXY, \
+             or a mirror in the tofu CLI configuration",
+        ],
+    },
+    Row {
+        texts: &["Plugin did not respond"],
+        hints: &["the provider crashed or its machine is out of memory; try again: `infra plan {stack}`"],
+    },
+    Row {
+        texts: &["Provider produced inconsistent result after apply"],
+        hints: &["a defect of the provider; the resource exists: plan again with `infra plan {stack}`"],
+    },
+    Row {
+        texts: &["giving up after", "connection refused"],
+        hints: &["the backend of `{path}` cannot be reached: `infra doctor`"],
+    },
+];
+
+/// Returns what to do about a diagnostic; nothing if it is not known.
+pub fn hints_for(diagnostic: &Diagnostic, context: Context<'_>) -> Vec<String> {
+    let known = |row: &&Row| row.texts.iter().any(|text| diagnostic.mentions(text));
+    let Some(row) = TABLE.iter().find(known) else { return Vec::new() };
+    row.hints.iter().map(|hint| fill_in(hint, diagnostic, context)).collect()
+}
+
+fn fill_in(hint: &str, diagnostic: &Diagnostic, context: Context<'_>) -> String {
+    hint.replace("{stack}", context.stack.as_str())
+        .replace("{path}", &context.path.display().to_string())
+        .replace("{variable}", quoted_name(&diagnostic.detail).unwrap_or("NAME"))
+}
+
+/// Returns the first name in double quotes.
+fn quoted_name(text: &str) -> Option<&str> {
+    text.split('"').nth(1).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Severity;
+
+    fn hints(summary: &str, detail: &str) -> Vec<String> {
+        let diagnostic = Diagnostic {
+            severity: Severity::Error,
+            summary: summary.to_owned(),
+            detail: detail.to_owned(),
+            address: None,
+            place: None,
+        };
+        let stack = StackId::new("02-platforms/k8s");
+        let path = Path::new("infrastructure/02-platforms/k8s");
+        hints_for(&diagnostic, Context { stack: &stack, path })
+    }
+
+    #[test]
+    fn every_row_of_the_table_matches_its_own_texts_and_leaves_nothing_to_fill_in() {
+        for row in TABLE {
+            for text in row.texts {
+                let by_summary = hints(text, "");
+                let by_detail = hints("Error", &format!("HTTP remote state endpoint {text}"));
+
+                assert!(!by_summary.is_empty() && !by_detail.is_empty(), "{text}");
+                assert!(by_summary.iter().all(|hint| !hint.contains("{stack}") && !hint.contains("{path}")), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_variable_is_named_with_the_file_to_set_it_in() {
+        let hints = hints("No value for required variable", "The root module input variable \"node\" is not set.");
+
+        assert!(hints[0].starts_with("set `node` in `infrastructure/02-platforms/k8s/terraform.tfvars`"), "{hints:?}");
+    }
+
+    #[test]
+    fn an_unknown_failure_gets_no_invented_advice() {
+        assert_eq!(hints("Something new", "happened"), Vec::<String>::new());
+    }
+}

@@ -80,6 +80,8 @@ pub enum RunEvent {
         changes: Vec<ResourceChange>,
         /// How many outputs change.
         outputs_changed: usize,
+        /// The plan as tofu writes it for people; empty for a saved one.
+        text: Vec<String>,
         /// When the plan was made, if it is a saved one.
         #[schemars(with = "Option<String>")]
         saved_at: Option<Timestamp>,

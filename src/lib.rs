@@ -2,14 +2,38 @@
 //!
 //! Data flows one way: project files → [`project`] → [`stacks`] → [`state`] and the
 //! [`tofu`] environment → [`engine`] → [`events`] → [`report`]. The narrow waist is two
-//! types: [`model::RunPlan`] (choice ends there) and [`events::RunEvent`] (effects begin
-//! there). `tests/architecture.rs` checks who may import whom.
+//! types: [`model::RunPlan`] (choice ends there) and [`events::RunEvent`] (what happens,
+//! as data). Everything left of them is choice, everything right of them is effect.
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | [`cli`] | global flags, the list of commands, arguments → exit code |
+//! | [`commands`] | one file a command: its arguments and the story it tells |
+//! | [`error`] | the one error: kinds → exit codes, facts, hints |
+//! | [`model`] | plain data, no I/O |
+//! | [`events`] | what happens in a run; a leaf |
+//! | [`project`] | finds, loads and validates `infra.yaml` |
+//! | [`stacks`] | discovery, HCL reading, order, selection |
+//! | [`state`] | the state store, locks, the http backend |
+//! | [`tofu`] | the binary, its arguments, environment, messages, hints |
+//! | [`process`] | starts programs, forwards signals; knows nothing of tofu |
+//! | [`engine`] | makes a run plan happen |
+//! | [`report`] | what people and machines see; alone writes to the terminal |
+//!
+//! `tests/architecture.rs` checks who may import whom.
 
+pub mod atomic_file;
+pub mod bug;
+pub mod cli;
+pub mod commands;
+pub mod engine;
 pub mod error;
 pub mod events;
+pub mod log;
 pub mod model;
 pub mod process;
 pub mod project;
+pub mod report;
 pub mod stacks;
 pub mod state;
 pub mod tofu;

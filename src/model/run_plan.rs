@@ -94,6 +94,14 @@ pub struct StackRun {
     pub protect: bool,
 }
 
+impl StackRun {
+    /// Makes a run of a stack with nothing special about it and no steps.
+    pub const fn bare(stack: Stack) -> Self {
+        let (steps, after, var_files) = (Vec::new(), Vec::new(), Vec::new());
+        Self { stack, steps, after, inputs: BTreeMap::new(), var_files, env: BTreeMap::new(), protect: false }
+    }
+}
+
 /// A whole run: waves of stacks, one wave after the other.
 #[derive(Clone, Debug)]
 pub struct RunPlan {

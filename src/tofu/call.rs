@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
-use semver::Version;
+use serde::{Deserialize, Serialize};
 
+use super::{Flavour, Tofu};
 use crate::process::Invocation;
 
 /// How a tofu tells what it does to a machine while a person can still read it.
@@ -19,14 +20,16 @@ pub enum Narration {
 }
 
 impl Narration {
-    /// Returns what a version can do.
-    pub fn of(version: &Version) -> Self {
-        if (version.major, version.minor) >= (1, 12) { Self::Both } else { Self::MessagesOnly }
+    /// Returns what a tofu can do; Terraform has no `-json-into`.
+    pub fn of(tofu: &Tofu) -> Self {
+        let new_enough = (tofu.version.major, tofu.version.minor) >= (1, 12);
+        if new_enough && tofu.flavour == Flavour::OpenTofu { Self::Both } else { Self::MessagesOnly }
     }
 }
 
 /// What a plan is for.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PlanMode {
     /// Making the machines what the files say.
     #[default]
@@ -160,6 +163,7 @@ fn joined(flag: &str, path: &Path) -> std::ffi::OsString {
 mod tests {
     use super::*;
     use crate::model::Environment;
+    use crate::tofu::Source;
 
     fn base() -> Invocation {
         Invocation::new("tofu", "/", Environment::default())
@@ -167,9 +171,10 @@ mod tests {
 
     #[test]
     fn a_plan_before_1_12_speaks_json_on_stdout() {
-        let version = Version::new(1, 11, 14);
+        let version = semver::Version::new(1, 11, 14);
+        let tofu = Tofu { path: "tofu".into(), version, flavour: Flavour::OpenTofu, source: Source::Path };
 
-        let call = init(base(), InitBackend::No, &[], Narration::of(&version));
+        let call = init(base(), InitBackend::No, &[], Narration::of(&tofu));
 
         assert!(format!("{call:?}").contains(r#"["init", "-input=false", "-no-color", "-backend=false", "-json"]"#));
     }

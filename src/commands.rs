@@ -1,0 +1,59 @@
+//! One file a command: its arguments, whose doc comments are the help, and one function
+//! that reads as the data flow.
+//!
+//! Commands resolve, check, begin, act and report; what several of them need has a noun
+//! and a file: [`workspace`] (the loaded project), [`stack_args`] (choosing stacks),
+//! [`stack_run`] (a run from plan to report).
+
+use std::path::PathBuf;
+
+use crate::model::{Clock, Environment};
+use crate::process::Interrupts;
+use crate::report::{Asking, Terminal};
+
+pub mod apply;
+pub mod completions;
+pub mod deps;
+pub mod destroy;
+pub mod doctor;
+pub mod fmt;
+pub mod force_unlock;
+pub mod init;
+pub mod locks;
+pub mod man;
+pub mod output;
+pub mod plan;
+pub mod schema;
+pub mod show;
+pub mod stack_args;
+pub mod stack_run;
+pub mod stacks;
+pub mod state;
+pub mod tofu;
+pub mod up;
+pub mod validate;
+pub mod workspace;
+
+/// What every command is given.
+#[derive(Debug)]
+pub struct Context {
+    /// The environment this program was started with.
+    pub env: Environment,
+    /// The clock.
+    pub clock: Clock,
+    /// The folder to work in.
+    pub cwd: PathBuf,
+    /// Where to write.
+    pub terminal: Terminal,
+    /// Whether questions are forbidden.
+    pub no_input: bool,
+    /// The requests to stop.
+    pub interrupts: Interrupts,
+}
+
+impl Context {
+    /// Returns who can be asked.
+    pub const fn asking(&self) -> Asking {
+        if self.terminal.has_person() && !self.no_input { Asking::Person(self.terminal) } else { Asking::Nobody }
+    }
+}

@@ -1,0 +1,50 @@
+//! `infra destroy`.
+
+use clap::Args;
+
+use super::Context;
+use super::stack_args::StackArgs;
+use super::stack_run::{Request, RunArgs, execute};
+use crate::engine::StalePlans;
+use crate::error::{Exit, Result};
+use crate::model::RunCommand;
+use crate::tofu::call::PlanMode;
+
+/// Destroy everything in the chosen stacks, higher layers first
+///
+/// Shows what goes away and asks for the project's name.
+///
+/// Examples:
+///   infra destroy 03-legacy/pihole
+///   infra destroy --all --yes
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct DestroyArgs {
+    #[command(flatten)]
+    stacks: StackArgs,
+    #[command(flatten)]
+    run: RunArgs,
+    /// Do not ask
+    #[arg(long, short = 'y', visible_alias = "auto-approve")]
+    yes: bool,
+    /// Let protected stacks lose resources without a question
+    #[arg(long)]
+    allow_destroy: bool,
+    /// What to pass on to `tofu plan`
+    #[arg(last = true, value_name = "TOFU_ARGS")]
+    extra: Vec<String>,
+}
+
+/// Runs the command.
+pub async fn run(args: DestroyArgs, context: &Context) -> Result<Exit> {
+    let request = Request {
+        mode: PlanMode::Destroy,
+        yes: args.yes,
+        // A plan that was saved for apply says nothing about destroying.
+        stale: StalePlans::Replan,
+        allow_destroy: args.allow_destroy,
+        extra: args.extra,
+        ..Request::new(RunCommand::Destroy, args.stacks, args.run)
+    };
+    execute(request, context).await
+}

@@ -1,0 +1,217 @@
+//! `infra doctor`.
+
+use clap::Args;
+use serde_json::json;
+
+use super::Context;
+use super::deps;
+use super::locks::{StackLock, load_locks};
+use super::workspace::Workspace;
+use crate::error::{Error, Exit, Kind, Result};
+use crate::model::{Backend, Stack, StackId};
+use crate::report::{Terminal, Tone};
+use crate::stacks;
+use crate::tofu::environment::child_environment;
+
+/// Check the project and this machine, with a fix for each finding
+///
+/// Examples:
+///   infra doctor
+///   infra doctor --json
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct DoctorArgs {
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a check came out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Status {
+    Pass,
+    Warn,
+    Fail,
+}
+
+impl Status {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Warn => "warn",
+            Self::Fail => "fail",
+        }
+    }
+
+    const fn tone(self) -> Tone {
+        match self {
+            Self::Pass => Tone::Good,
+            Self::Warn => Tone::Warn,
+            Self::Fail => Tone::Bad,
+        }
+    }
+}
+
+/// One check.
+#[derive(Debug)]
+struct Finding {
+    check: &'static str,
+    status: Status,
+    message: String,
+    fix: Option<String>,
+}
+
+impl Finding {
+    fn pass(check: &'static str, message: impl Into<String>) -> Self {
+        Self { check, status: Status::Pass, message: message.into(), fix: None }
+    }
+
+    fn warn(check: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { check, status: Status::Warn, message: message.into(), fix: Some(fix.into()) }
+    }
+
+    fn fail(check: &'static str, error: &Error) -> Self {
+        let message = std::iter::once(error.message().to_owned()).chain(error.body()).collect::<Vec<_>>().join("; ");
+        Self { check, status: Status::Fail, message, fix: error.hints().first().cloned() }
+    }
+}
+
+/// Runs the command.
+pub async fn run(args: &DoctorArgs, context: &Context) -> Result<Exit> {
+    let findings = examine(context).await;
+    if args.json {
+        context.terminal.data_line(&to_json(&findings));
+    } else {
+        findings.iter().for_each(|finding| show(finding, &context.terminal));
+    }
+    let failed = findings.iter().any(|finding| finding.status == Status::Fail);
+    Ok(if failed { Kind::Failed.exit() } else { Exit::OK })
+}
+
+async fn examine(context: &Context) -> Vec<Finding> {
+    let mut findings = vec![environment(context)];
+    let workspace = match Workspace::load(context) {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            findings.push(Finding::fail("project", &error));
+            return findings;
+        }
+    };
+    findings.push(Finding::pass("project", format!("{} at {}", workspace.project.name, workspace.project.root.display())));
+    findings.push(tofu(&workspace, context).await);
+    findings.extend(stack_findings(&workspace));
+    findings.push(isolation(&workspace));
+    findings.push(writable(&workspace));
+    findings.extend(lock_findings(&workspace, context).await);
+    findings
+}
+
+fn environment(context: &Context) -> Finding {
+    let warnings = child_environment(&context.env).warnings;
+    match warnings.first() {
+        None => Finding::pass("environment", "nothing in it changes what tofu does"),
+        Some(warning) => Finding::warn("environment", warning.clone(), "unset it, or make the file"),
+    }
+}
+
+async fn tofu(workspace: &Workspace, context: &Context) -> Finding {
+    match deps::find(&workspace.project, context).await {
+        Ok(search) => match search.found {
+            Some(tofu) => Finding::pass("tofu", format!("{} at {}", tofu.version, tofu.path.display())),
+            None => Finding::warn("tofu", "not installed yet", "`infra deps install`; any run gets it by itself"),
+        },
+        Err(error) => Finding::fail("tofu", &error),
+    }
+}
+
+fn stack_findings(workspace: &Workspace) -> Vec<Finding> {
+    if workspace.stacks.is_empty() {
+        return vec![Finding::warn("stacks", "none found", "put `.tf` or `.tofu` files below `infrastructure/`")];
+    }
+    let mut findings = Vec::new();
+    for stack in &workspace.stacks {
+        findings.extend(findings_of(workspace, stack));
+    }
+    for note in &workspace.notes {
+        findings.push(Finding::warn("layout", note.clone(), "move it, or name the roots in infra.yaml: `stacks: { roots: […] }`"));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::pass("stacks", format!("{} stacks, all readable", workspace.stacks.len())));
+    }
+    findings
+}
+
+fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
+    let unreadable = |problem: &String| Finding::fail("stacks", &Error::invalid(format!("{}: {problem}", stack.id)));
+    let odd = |warning: &String| Finding::warn("stacks", format!("{}: {warning}", stack.id), "see `infra stacks`");
+    let mut findings: Vec<Finding> = stack.problems.iter().map(unreadable).collect();
+    findings.extend(stack.warnings.iter().map(odd));
+    if stack.backend == Backend::None {
+        let message = format!("{}: keeps its state in a local file, without locks or versions", stack.id);
+        findings.push(Finding::warn("state", message, "add `terraform { backend \"http\" {} }`, then `infra init -- -migrate-state`"));
+    }
+    let errored = stack.path.join("errored.tfstate");
+    if workspace.project.root.join(&errored).exists() {
+        let message = format!("{}: a run could not save its state: {}", stack.id, errored.display());
+        let fix = format!("`infra tofu --stack {} -- state push errored.tfstate`, then remove the file", stack.id);
+        findings.push(Finding::fail("state", &Error::failed(message).hint(fix)));
+    }
+    findings
+}
+
+fn isolation(workspace: &Workspace) -> Finding {
+    match stacks::check_state_isolation(&workspace.stacks) {
+        Ok(()) => Finding::pass("isolation", "no two stacks share a state"),
+        Err(error) => Finding::fail("isolation", &error),
+    }
+}
+
+/// Tries the one thing that every run needs, and leaves nothing behind.
+fn writable(workspace: &Workspace) -> Finding {
+    let dir = workspace.project.infra_dir();
+    let place = if dir.exists() { dir } else { workspace.project.root.clone() };
+    match tempfile::tempfile_in(&place) {
+        Ok(_) => Finding::pass("disk", format!("{} can be written", place.display())),
+        Err(error) => {
+            let message = format!("cannot write in `{}`", place.display());
+            Finding::fail("disk", &Error::unavailable(message).because(error).hint("make it writable for you"))
+        }
+    }
+}
+
+async fn lock_findings(workspace: &Workspace, context: &Context) -> Vec<Finding> {
+    let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
+    match load_locks(workspace, &all, context).await {
+        Err(error) => vec![Finding::fail("locks", &error)],
+        Ok(locks) if locks.is_empty() => vec![Finding::pass("locks", "none held")],
+        Ok(locks) => locks.iter().map(lock_finding).collect(),
+    }
+}
+
+fn lock_finding(lock: &StackLock) -> Finding {
+    let StackLock { stack, lock: held, alive } = lock;
+    match alive {
+        Some(false) => Finding::warn(
+            "locks",
+            format!("{stack} is locked by {}, whose process is gone", held.info.who),
+            format!("`infra force-unlock {stack}`"),
+        ),
+        Some(true) | None => Finding::pass("locks", format!("{stack} is locked by {}", held.info.who)),
+    }
+}
+
+fn to_json(findings: &[Finding]) -> String {
+    let rows: Vec<_> = findings
+        .iter()
+        .map(|f| json!({"check": f.check, "status": f.status.word(), "message": f.message, "fix": f.fix}))
+        .collect();
+    serde_json::to_string_pretty(&rows).unwrap_or_default()
+}
+
+fn show(finding: &Finding, terminal: &Terminal) {
+    let word = terminal.paint_data(finding.status.tone(), &finding.status.word().to_uppercase());
+    terminal.data_line(&format!("{word}  {:11}  {}", finding.check, finding.message));
+    if let Some(fix) = &finding.fix {
+        terminal.data_line(&format!("      {:11}  fix: {fix}", ""));
+    }
+}

@@ -1,0 +1,150 @@
+//! `infra force-unlock`.
+
+use clap::Args;
+
+use super::Context;
+use super::locks::{StackLock, load_locks, process_words};
+use super::workspace::Workspace;
+use crate::engine;
+use crate::error::{Error, Exit, Kind, Result};
+use crate::model::{Backend, Stack, StackId};
+use crate::report::{Asking, confirm};
+use crate::state::Unlocking;
+
+/// Release a lock that a dead run left behind
+///
+/// Shows who holds it and asks. Refused while the holder lives on this host.
+///
+/// Examples:
+///   infra force-unlock k8s-prod
+///   infra force-unlock 6f0c1b9e-5d1c-4f6e-9b0a-2f6c1f0d7a11 --yes
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct ForceUnlockArgs {
+    /// The stack, or the id of the lock
+    #[arg(value_name = "STACK")]
+    stack: Option<String>,
+    /// The id of the lock; needed for backends that infra does not serve
+    #[arg(value_name = "LOCK_ID")]
+    lock_id: Option<String>,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Release it even though its holder is alive
+    #[arg(long)]
+    force: bool,
+}
+
+/// What is to be released.
+struct Target<'a> {
+    stack: &'a Stack,
+    lock_id: Option<String>,
+}
+
+/// Runs the command.
+pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
+    let workspace = Workspace::load(context)?;
+    let target = resolve_target(&workspace, args, context).await?;
+    let served = target.stack.backend == Backend::Embedded && workspace.project.state.url.is_none();
+    if !served {
+        return release_foreign(&workspace, &target, args, context).await;
+    }
+    let locks = load_locks(&workspace, std::slice::from_ref(&target.stack.id), context).await?;
+    let Some(lock) = locks.first() else {
+        context.terminal.note(&format!("`{}` is not locked; nothing to release", target.stack.id));
+        return Ok(Exit::OK);
+    };
+    check(lock, &target, args)?;
+    describe(lock, context);
+    ask(&target.stack.id, args, context).await?;
+    release(&workspace, lock, target.stack, context).await
+}
+
+/// Finds the stack; a single argument that names none may be the id of a lock.
+async fn resolve_target<'a>(workspace: &'a Workspace, args: &ForceUnlockArgs, context: &Context) -> Result<Target<'a>> {
+    let by_name = workspace.choose_one(args.stack.clone(), context);
+    let (Err(not_found), Some(text), None) = (&by_name, &args.stack, &args.lock_id) else {
+        return Ok(Target { stack: by_name?, lock_id: args.lock_id.clone() });
+    };
+    let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
+    let locks = load_locks(workspace, &all, context).await?;
+    if let Some(lock) = locks.iter().find(|lock| lock.lock.info.id == *text) {
+        return Ok(Target { stack: workspace.stack(&lock.stack)?, lock_id: Some(text.clone()) });
+    }
+    match workspace.choose_one(None, context) {
+        Ok(stack) if stack.backend != Backend::Embedded => Ok(Target { stack, lock_id: Some(text.clone()) }),
+        _ => Err(not_found.clone().hint("no lock has this id either: `infra locks`")),
+    }
+}
+
+fn check(lock: &StackLock, target: &Target<'_>, args: &ForceUnlockArgs) -> Result<()> {
+    let id = &lock.lock.info.id;
+    if target.lock_id.as_ref().is_some_and(|wanted| wanted != id) {
+        return Err(Error::locked(format!("`{}` is locked, but not by that lock", lock.stack))
+            .fact("lock id", id.clone())
+            .hint(format!("`infra force-unlock {} {id}`", lock.stack)));
+    }
+    if lock.alive == Some(true) && !args.force {
+        return Err(Error::locked(format!("the run that holds the lock of `{}` is alive", lock.stack))
+            .fact("holder", lock.lock.info.who.clone())
+            .fact("process", process_words(lock))
+            .hint("stop that run first: Ctrl-C saves its state and releases its lock")
+            .hint(format!("or, at your own risk: `infra force-unlock {} --force`", lock.stack)));
+    }
+    Ok(())
+}
+
+fn describe(lock: &StackLock, context: &Context) {
+    let info = &lock.lock.info;
+    context.terminal.note(&format!("`{}` is locked", lock.stack));
+    context.terminal.note(&format!("  holder   {} · {} · tofu {}", info.who, info.operation_word(), info.version));
+    context.terminal.note(&format!("  since    {}", info.created));
+    context.terminal.note(&format!("  process  {}", process_words(lock)));
+    context.terminal.note(&format!("  lock id  {}", info.id));
+}
+
+async fn ask(stack: &StackId, args: &ForceUnlockArgs, context: &Context) -> Result<()> {
+    if args.yes {
+        return Ok(());
+    }
+    let Asking::Person(terminal) = context.asking() else {
+        return Err(Error::usage("`force-unlock` has to ask, but there is no terminal").hint("say yes: `--yes`"));
+    };
+    let mut interrupts = context.interrupts.clone();
+    let yes = tokio::select! {
+        yes = confirm(&terminal, &format!("Release the lock of `{stack}`?")) => yes,
+        _ = interrupts.beyond(0) => return Err(Error::interrupted("the lock was left as it is")),
+    };
+    if yes { Ok(()) } else { Err(Error::failed("the lock was left as it is")) }
+}
+
+async fn release(workspace: &Workspace, lock: &StackLock, stack: &Stack, context: &Context) -> Result<Exit> {
+    let store = engine::open_store(&workspace.project, context.clock)?;
+    match store.force_unlock(&engine::state_name(stack)?, &lock.lock.info.id).await? {
+        Unlocking::Released => {
+            context.terminal.note(&format!("released the lock of `{}`", stack.id));
+            Ok(Exit::OK)
+        }
+        Unlocking::NotLocked => {
+            context.terminal.note(&format!("`{}` was released meanwhile", stack.id));
+            Ok(Exit::OK)
+        }
+        Unlocking::HeldByOther(_) => {
+            context.terminal.alert(&format!("`{}` was locked anew meanwhile; nothing was released", stack.id));
+            Ok(Kind::Locked.exit())
+        }
+    }
+}
+
+async fn release_foreign(workspace: &Workspace, target: &Target<'_>, args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
+    let id = &target.stack.id;
+    let Some(lock_id) = &target.lock_id else {
+        return Err(Error::usage(format!("`{id}` keeps its state in a {} backend, so the lock's id is needed", target.stack.backend.kind()))
+            .hint(format!("`infra force-unlock {id} LOCK_ID`; the id is in the message about the held lock")));
+    };
+    ask(id, args, context).await?;
+    let released = async |session: &engine::Session| engine::release_foreign_lock(session, target.stack, lock_id).await;
+    workspace.with_session(context, released).await?;
+    context.terminal.note(&format!("released the lock of `{id}`"));
+    Ok(Exit::OK)
+}

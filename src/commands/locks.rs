@@ -1,0 +1,124 @@
+//! `infra locks`.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::Context;
+use super::stack_args::StackArgs;
+use super::workspace::Workspace;
+use crate::engine;
+use crate::error::{Exit, Result};
+use crate::model::{Backend, StackId, StateLock, human_duration};
+use crate::report::Table;
+use crate::state;
+
+/// Show who holds which lock since when
+///
+/// Examples:
+///   infra locks
+///   infra locks --json
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct LocksArgs {
+    #[command(flatten)]
+    stacks: StackArgs,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A lock of a stack, with what is known about its holder.
+#[derive(Debug)]
+pub(super) struct StackLock {
+    pub stack: StackId,
+    pub lock: StateLock,
+    /// Whether the process that took it still lives; nothing if it is on another host.
+    pub alive: Option<bool>,
+}
+
+/// Runs the command.
+pub async fn run(args: &LocksArgs, context: &Context) -> Result<Exit> {
+    let workspace = Workspace::load(context)?;
+    let chosen = match args.stacks.selection().chooses_nothing() {
+        true => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        false => workspace.choose(&args.stacks, context)?,
+    };
+    let locks = load_locks(&workspace, &chosen, context).await?;
+    if args.json {
+        let rows: Vec<Value> = locks.iter().map(|lock| to_json(lock, context)).collect();
+        context.terminal.data_line(&serde_json::to_string_pretty(&rows).unwrap_or_default());
+    } else {
+        show(&locks, context);
+    }
+    Ok(Exit::OK)
+}
+
+/// Reads the locks of the stacks whose state this program keeps.
+pub(super) async fn load_locks(workspace: &Workspace, chosen: &[StackId], context: &Context) -> Result<Vec<StackLock>> {
+    let store = engine::open_store(&workspace.project, context.clock)?;
+    let mut locks = Vec::new();
+    for id in chosen {
+        let stack = workspace.stack(id)?;
+        if stack.backend != Backend::Embedded || workspace.project.state.url.is_some() {
+            continue;
+        }
+        if let Some(held) = store.lock_of(&engine::state_name(stack)?).await? {
+            let lock = held.to_state_lock();
+            locks.push(StackLock { stack: id.clone(), alive: state::holder_is_alive(&lock), lock });
+        }
+    }
+    Ok(locks)
+}
+
+fn age(lock: &StackLock, context: &Context) -> Option<i64> {
+    let created = lock.lock.info.created_at()?;
+    Some((context.clock.now().as_second() - created.as_second()).max(0))
+}
+
+fn to_json(lock: &StackLock, context: &Context) -> Value {
+    let info = &lock.lock.info;
+    json!({
+        "stack": lock.stack,
+        "id": info.id,
+        "who": info.who,
+        "operation": info.operation_word(),
+        "created": info.created,
+        "age_s": age(lock, context),
+        "alive": lock.alive,
+        "pid": lock.lock.holder.as_ref().map(|holder| holder.pid),
+        "run_id": lock.lock.holder.as_ref().and_then(|holder| holder.run_id.clone()),
+    })
+}
+
+fn show(locks: &[StackLock], context: &Context) {
+    if locks.is_empty() {
+        return context.terminal.note("no stack is locked");
+    }
+    let mut table = Table::new(["stack", "holder", "operation", "age", "process", "lock id"]);
+    for lock in locks {
+        let info = &lock.lock.info;
+        let age = age(lock, context).and_then(|seconds| i32::try_from(seconds).ok());
+        table.row([
+            lock.stack.to_string(),
+            info.who.clone(),
+            info.operation_word(),
+            age.map_or_else(|| "?".to_owned(), |seconds| human_duration(seconds.into())),
+            process_words(lock),
+            info.id.clone(),
+        ]);
+    }
+    table.lines().iter().for_each(|line| context.terminal.data_line(line.trim_start()));
+    if let Some(dead) = locks.iter().find(|lock| lock.alive == Some(false)) {
+        context.terminal.note(&format!("hint: release the lock of a dead run: `infra force-unlock {}`", dead.stack));
+    }
+}
+
+/// Says whether the holder's process lives.
+pub(super) fn process_words(lock: &StackLock) -> String {
+    let pid = lock.lock.holder.as_ref().map(|holder| holder.pid.to_string()).unwrap_or_default();
+    match lock.alive {
+        Some(true) => format!("{pid} alive"),
+        Some(false) => format!("{pid} gone"),
+        None => "unknown".to_owned(),
+    }
+}

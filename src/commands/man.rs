@@ -1,0 +1,51 @@
+//! `infra man`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Context;
+use crate::atomic_file;
+use crate::cli;
+use crate::error::{Exit, Result, io};
+
+/// Print the man page, or write one for each command
+///
+/// Examples:
+///   infra man | man -l -
+///   infra man --dir ~/.local/share/man/man1
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct ManArgs {
+    /// Write all pages into this folder
+    #[arg(long, value_name = "D")]
+    dir: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: &ManArgs, context: &Context) -> Result<Exit> {
+    let mut command = cli::definition();
+    command.build();
+    match &args.dir {
+        None => context.terminal.data(&page(&command)),
+        Some(dir) => write_pages(&command, "", &context.cwd.join(dir))?,
+    }
+    Ok(Exit::OK)
+}
+
+fn write_pages(command: &clap::Command, prefix: &str, dir: &std::path::Path) -> Result<()> {
+    std::fs::create_dir_all(dir).map_err(io("create", dir))?;
+    let name = format!("{prefix}{}", command.get_name());
+    atomic_file::write(&dir.join(format!("{name}.1")), page(&command.clone().name(name.clone())).as_bytes())?;
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        write_pages(sub, &format!("{name}-"), dir)?;
+    }
+    Ok(())
+}
+
+fn page(command: &clap::Command) -> String {
+    let mut text = Vec::new();
+    // Writing into memory does not fail.
+    let _ = clap_mangen::Man::new(command.clone()).render(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}

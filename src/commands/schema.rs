@@ -1,0 +1,46 @@
+//! `infra schema`.
+
+use clap::{Args, ValueEnum};
+use schemars::schema_for;
+use serde_json::Value;
+
+use super::Context;
+use crate::error::Exit;
+use crate::events::RunEvent;
+use crate::model::RunReport;
+use crate::project;
+
+/// Print the JSON schema of a file or of an output
+///
+/// Examples:
+///   infra schema > infra.schema.json
+///   infra schema report
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct SchemaArgs {
+    /// Of what
+    #[arg(default_value = "infra")]
+    of: SchemaOf,
+}
+
+/// What can be described.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum SchemaOf {
+    /// `infra.yaml`.
+    Infra,
+    /// What `--json` of a run prints.
+    Report,
+    /// What `--jsonl` of a run prints, line by line.
+    Events,
+}
+
+/// Runs the command.
+pub fn run(args: &SchemaArgs, context: &Context) -> Exit {
+    let schema: Value = match args.of {
+        SchemaOf::Infra => project::infra_schema(),
+        SchemaOf::Report => schema_for!(RunReport).into(),
+        SchemaOf::Events => schema_for!(RunEvent).into(),
+    };
+    context.terminal.data_line(&serde_json::to_string_pretty(&schema).unwrap_or_default());
+    Exit::OK
+}

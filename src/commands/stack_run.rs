@@ -1,0 +1,190 @@
+//! A run over stacks, from the choice to the exit code: the way that `init`, `validate`,
+//! `plan`, `apply`, `destroy` and `up` share.
+
+use clap::Args;
+
+use super::Context;
+use super::stack_args::StackArgs;
+use super::workspace::Workspace;
+use crate::engine::{self, Approval, RunOptions, SavedPlans, StalePlans, WhenToInit};
+use crate::error::{Error, Exit, Result};
+use crate::events::Events;
+use crate::model::{Holder, RunCommand, RunPlan, RunReport, StackRun};
+use crate::process;
+use crate::report::{Asking, Console, JsonLines, PlanOutput, Report, RunRecord, Unfinished, listen};
+use crate::stacks;
+use crate::state;
+use crate::tofu::call::PlanMode;
+
+/// Flags of every run.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunArgs {
+    /// Print the report as JSON
+    #[arg(long, conflicts_with = "jsonl")]
+    pub json: bool,
+    /// Print the events as JSON, one a line
+    #[arg(long)]
+    pub jsonl: bool,
+    /// Print what would be run, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Run `tofu init` even if nothing changed
+    #[arg(long)]
+    pub init: bool,
+    /// Wait this long for a lock, for example `5m`
+    #[arg(long, value_name = "TIME")]
+    pub lock_timeout: Option<String>,
+}
+
+/// What a run is asked to do.
+#[derive(Debug)]
+pub struct Request {
+    /// The command.
+    pub command: RunCommand,
+    /// The stacks.
+    pub stacks: StackArgs,
+    /// The common flags.
+    pub run: RunArgs,
+    /// What plans are for.
+    pub mode: PlanMode,
+    /// Whether the yes was given on the command line.
+    pub yes: bool,
+    /// What happens to stale plans.
+    pub stale: StalePlans,
+    /// Where plans lie, if not in the usual place.
+    pub plans_dir: Option<std::path::PathBuf>,
+    /// Whether a protected stack may lose resources.
+    pub allow_destroy: bool,
+    /// Whether changes make the exit code 2.
+    pub detailed_exitcode: bool,
+    /// What the user wrote after `--`.
+    pub extra: Vec<String>,
+}
+
+impl Request {
+    /// Makes a request with nothing special about it.
+    pub const fn new(command: RunCommand, stacks: StackArgs, run: RunArgs) -> Self {
+        Self {
+            command,
+            stacks,
+            run,
+            mode: PlanMode::Normal,
+            yes: false,
+            stale: StalePlans::Refuse,
+            plans_dir: None,
+            allow_destroy: false,
+            detailed_exitcode: false,
+            extra: Vec::new(),
+        }
+    }
+}
+
+/// Runs a request to its exit code.
+pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
+    let workspace = Workspace::load(context)?;
+    let chosen = workspace.choose(&request.stacks, context)?;
+    stacks::check_state_isolation(&workspace.stacks)?;
+    let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, &chosen, request.command)?;
+    if request.run.dry_run {
+        context.terminal.data(&plan.to_string());
+        return Ok(Exit::OK);
+    }
+    let options = options(&request, &workspace, context);
+    check_can_ask(&plan, &options, context)?;
+    let report = run(&workspace, &plan, &options, &request.run, context).await?;
+    if request.run.json {
+        context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
+    }
+    Ok(Exit(report.exit_code))
+}
+
+/// Runs the engine and the reports side by side.
+async fn run(
+    workspace: &Workspace,
+    plan: &RunPlan,
+    options: &RunOptions,
+    args: &RunArgs,
+    context: &Context,
+) -> Result<RunReport> {
+    let (events, messages) = Events::channel();
+    warn_of_the_past(workspace, &events);
+    let session = workspace.open_session(context, events, Some(options.run_id.clone())).await?;
+    let reports = reports(workspace, plan, options, args, context)?;
+    let running = async move {
+        let report = engine::run(&session, plan, options).await;
+        session.close().await;
+        report
+    };
+    let (report, ()) = tokio::join!(running, listen(messages, reports, context.asking()));
+    Ok(report)
+}
+
+fn reports(
+    workspace: &Workspace,
+    plan: &RunPlan,
+    options: &RunOptions,
+    args: &RunArgs,
+    context: &Context,
+) -> Result<Vec<Box<dyn Report>>> {
+    let runs_dir = workspace.project.runs_dir();
+    let record = RunRecord::begin(&runs_dir, &options.run_id, plan.command, this_process(&options.run_id))?;
+    let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
+    let mut reports: Vec<Box<dyn Report>> = vec![Box::new(record), Box::new(Console::new(context.terminal, plans))];
+    if args.jsonl {
+        reports.push(Box::new(JsonLines::new(context.terminal)));
+    }
+    Ok(reports)
+}
+
+fn options(request: &Request, workspace: &Workspace, context: &Context) -> RunOptions {
+    let now = context.clock.now();
+    RunOptions {
+        // Sorts by time, and two runs in one millisecond still differ.
+        run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%S%.3f"), process::this_process()),
+        approval: if request.yes { Approval::Given } else { Approval::Ask },
+        mode: request.mode,
+        init: if request.run.init { WhenToInit::Always } else { WhenToInit::Needed },
+        stale: request.stale,
+        plans_dir: request.plans_dir.clone().unwrap_or_else(|| workspace.project.plans_dir()),
+        lock_timeout: request.run.lock_timeout.clone(),
+        extra: request.extra.clone(),
+        allow_destroy: request.allow_destroy,
+        detailed_exitcode: request.detailed_exitcode,
+    }
+}
+
+/// Refuses a run that would have to ask somebody who is not there.
+fn check_can_ask(plan: &RunPlan, options: &RunOptions, context: &Context) -> Result<()> {
+    if !plan.command.is_ordered() || options.approval == Approval::Given || context.asking() != Asking::Nobody {
+        return Ok(());
+    }
+    let plans = SavedPlans::at(&options.plans_dir);
+    let reviewed = |run: &&StackRun| matches!(plans.load(&run.stack.id), Ok(Some(record)) if record.mode == options.mode);
+    let unreviewed = plan.stacks().find(|run| !reviewed(run));
+    let Some(unreviewed) = unreviewed else { return Ok(()) };
+    let why = if context.no_input { "`--no-input` was given" } else { "there is no terminal" };
+    let (name, id) = (plan.command.name(), &unreviewed.stack.id);
+    Err(Error::usage(format!("`{name}` has to ask before it changes `{id}`, but {why}"))
+        .hint(format!("say yes beforehand: `infra {name} {id} --yes`"))
+        .hint_if((plan.command == RunCommand::Apply).then(|| format!("or review a saved plan first: `infra plan {id}`"))))
+}
+
+/// Tells of runs that died, once.
+fn warn_of_the_past(workspace: &Workspace, events: &Events) {
+    let here = process::hostname();
+    let alive = |holder: &Holder| holder.host != here || process::is_alive(holder.pid, holder.started);
+    for run in Unfinished::take_all(&workspace.project.runs_dir(), alive) {
+        let command = run.command.name();
+        events.warn(
+            format!("run {} ({command}, process {}) ended without finishing", run.run_id, run.process.pid),
+            vec![
+                "it may have left a lock behind: `infra locks`".to_owned(),
+                format!("what it did: `.infra/runs/{}`", run.run_id),
+            ],
+        );
+    }
+}
+
+fn this_process(run_id: &str) -> Holder {
+    state::this_process(Some(run_id.to_owned()))
+}

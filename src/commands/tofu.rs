@@ -1,0 +1,34 @@
+//! `infra tofu`.
+
+use clap::Args;
+
+use super::Context;
+use super::workspace::Workspace;
+use crate::engine;
+use crate::error::{Exit, Result};
+
+/// Run tofu itself, in a stack's folder with the right environment
+///
+/// Terminal, signals and exit code are tofu's own.
+///
+/// Examples:
+///   infra tofu providers
+///   infra tofu --stack pihole -- state show terraform_data.dns
+///   infra tofu --stack pihole -- import terraform_data.dns some-id
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct TofuArgs {
+    /// The stack; default: the one of this folder, or the only one
+    #[arg(long, value_name = "S")]
+    stack: Option<String>,
+    /// What to pass on
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    args: Vec<String>,
+}
+
+/// Runs the command.
+pub async fn run(args: &TofuArgs, context: &Context) -> Result<Exit> {
+    let workspace = Workspace::load(context)?;
+    let stack = workspace.choose_one(args.stack.clone(), context)?;
+    workspace.with_session(context, async |session| engine::pass_through(session, stack, &args.args).await).await
+}

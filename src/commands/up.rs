@@ -1,0 +1,35 @@
+//! `infra up`.
+
+use clap::Args;
+
+use super::Context;
+use super::stack_args::StackArgs;
+use super::stack_run::{Request, RunArgs, execute};
+use crate::engine::StalePlans;
+use crate::error::{Exit, Result};
+use crate::model::RunCommand;
+
+/// From nothing to everything applied: tools, then every layer in order
+///
+/// Examples:
+///   infra up                        shows each layer's plan and asks
+///   infra up --yes                  zero touch
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct UpArgs {
+    /// Do not ask
+    #[arg(long, short = 'y', visible_alias = "auto-approve")]
+    yes: bool,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs the command.
+pub async fn run(args: UpArgs, context: &Context) -> Result<Exit> {
+    let request = Request {
+        yes: args.yes,
+        stale: StalePlans::Replan,
+        ..Request::new(RunCommand::Apply, StackArgs::all(), args.run)
+    };
+    execute(request, context).await
+}

@@ -1,0 +1,31 @@
+//! The run: takes a [`RunPlan`](crate::model::RunPlan) and makes it happen, telling
+//! everything as events.
+//!
+//! A [`Session`] is what all stacks of a command share: the tofu binary, the environment,
+//! the embedded state server, the requests to stop. [`run`] goes through the waves of a
+//! plan; the life of one stack is in `stack_life`. The engine never prints and never
+//! decides for a person.
+
+mod failure;
+mod init;
+mod inputs;
+mod inspect;
+mod options;
+mod resolve;
+mod run;
+mod saved_plan;
+mod session;
+mod source;
+mod stack_life;
+mod tally;
+mod var_files;
+mod watch;
+
+pub use inspect::{
+    Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
+};
+pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
+pub use resolve::resolve_run_plan;
+pub use run::run;
+pub use saved_plan::SavedPlans;
+pub use session::{Session, SessionParts, open_store, state_name};

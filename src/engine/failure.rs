@@ -1,0 +1,135 @@
+//! Why a stack stopped: OpenTofu's diagnostics and our own errors, with hints.
+
+use std::process::ExitStatus;
+
+use jiff::Timestamp;
+
+use super::session::Session;
+use super::watch::Watched;
+use crate::error::Error;
+use crate::model::{Diagnostic, Stack, StackError, StackId, StateLock, human_duration};
+use crate::state::holder_is_alive;
+use crate::tofu::hints::{Context, hints_for};
+
+/// The code of a failure because somebody else holds the lock.
+pub(super) const STATE_LOCKED: &str = "state-locked";
+
+/// Why the life of a stack ended early.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// Something is wrong.
+    Failed(StackError),
+    /// A stack it takes values from is not applied yet.
+    Deferred(String),
+    /// A stop was asked for.
+    Interrupted,
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(StackError {
+            code: error.label().map(str::to_owned),
+            summary: error.message().to_owned(),
+            detail: error.body().join("\n"),
+            hint: joined(error.hints().to_vec()),
+        })
+    }
+}
+
+/// Explains a tofu that did not succeed.
+pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched) -> Stop {
+    let left_lock = session.release_left_lock(stack).await.unwrap_or(false);
+    if session.interrupts.any() {
+        return Stop::Interrupted;
+    }
+    let errors: Vec<&Diagnostic> = watched.heard.errors().collect();
+    let Some(first) = errors.first() else { return Stop::Failed(wordless(watched, left_lock)) };
+    if first.mentions("Error acquiring the state lock") {
+        return locked(session, stack, first).await.into();
+    }
+    let context = Context { stack: &stack.id, path: &stack.path };
+    let mut hints: Vec<String> = Vec::new();
+    for hint in errors.iter().flat_map(|diagnostic| hints_for(diagnostic, context)) {
+        if !hints.contains(&hint) {
+            hints.push(hint);
+        }
+    }
+    Stop::Failed(StackError {
+        code: None,
+        summary: first.summary.clone(),
+        detail: errors.iter().map(|diagnostic| described(diagnostic)).collect::<Vec<_>>().join("\n"),
+        hint: joined(hints),
+    })
+}
+
+/// Describes a tofu that failed without a diagnostic: a crash, or a kill from outside.
+fn wordless(watched: &Watched, left_lock: bool) -> StackError {
+    let tail = watched.heard.stderr.iter().rev().take(20).rev().cloned().collect::<Vec<_>>().join("\n");
+    let lock = left_lock.then_some("its lock was released").into_iter();
+    let detail = Some(tail.as_str()).filter(|tail| !tail.is_empty()).into_iter().chain(lock);
+    let detail = detail.collect::<Vec<_>>().join("\n");
+    StackError { code: None, summary: ending(watched.status), detail, hint: None }
+}
+
+fn ending(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("tofu ended with exit code {code}"),
+        (None, Some(signal)) => format!("tofu was killed by signal {signal}"),
+        (None, None) => "tofu ended without an exit code".to_owned(),
+    }
+}
+
+fn described(diagnostic: &Diagnostic) -> String {
+    let Diagnostic { summary, detail, place, address, .. } = diagnostic;
+    let place = place.as_ref().map(|place| format!("\n  at {place}")).unwrap_or_default();
+    let about = address.as_ref().map(|address| format!("\n  with {address}")).unwrap_or_default();
+    let detail = if detail.is_empty() { String::new() } else { format!("\n{detail}") };
+    format!("{summary}{place}{about}{detail}")
+}
+
+/// Describes a held lock by what the store knows, or by what tofu tells.
+async fn locked(session: &Session, stack: &Stack, diagnostic: &Diagnostic) -> Error {
+    match session.lock_of(stack).await {
+        Ok(Some(lock)) => locked_error(&stack.id, &lock, session.clock.now()),
+        _ => {
+            let error = Error::locked(format!("state of `{}` is locked", stack.id));
+            let context = Context { stack: &stack.id, path: &stack.path };
+            let error = error.detail(diagnostic.detail.clone());
+            hints_for(diagnostic, context).into_iter().fold(error, Error::hint)
+        }
+    }
+}
+
+fn joined(hints: Vec<String>) -> Option<String> {
+    (!hints.is_empty()).then(|| hints.join("\n"))
+}
+
+/// Makes the error of a lock that somebody holds.
+fn locked_error(stack: &StackId, lock: &StateLock, now: Timestamp) -> Error {
+    let info = &lock.info;
+    let holder = format!("{} · {} · tofu {}", info.who, info.operation_word(), info.version);
+    let error = Error::locked(format!("state of `{stack}` is locked")).fact("holder", holder);
+    let error = match info.created_at() {
+        Some(since) => error.fact("since", since_words(since, now)),
+        None => error,
+    };
+    let error = error.fact("lock id", info.id.clone());
+    let release = format!("`infra force-unlock {stack}`");
+    match (holder_is_alive(lock), &lock.holder) {
+        (Some(false), Some(holder)) => error
+            .fact("process", format!("{} on this host, which is gone", holder.pid))
+            .hint(format!("that run is dead; release its lock: {release}")),
+        (Some(true), Some(holder)) => error
+            .fact("process", format!("{} on this host, still running", holder.pid))
+            .hint("wait with `--lock-timeout 5m`"),
+        _ => error.hint("wait with `--lock-timeout 5m`").hint(format!("if that run is dead: {release}")),
+    }
+}
+
+/// Writes a time of day and how long ago that was.
+fn since_words(since: Timestamp, now: Timestamp) -> String {
+    let seconds = now.as_second().saturating_sub(since.as_second()).max(0);
+    let ago = human_duration(f64::from(i32::try_from(seconds).unwrap_or(i32::MAX)));
+    format!("{}, {ago} ago", since.strftime("%H:%M:%S UTC"))
+}

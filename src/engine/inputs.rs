@@ -1,0 +1,98 @@
+//! Variables of a stack that come from other stacks' outputs.
+//!
+//! Values are read from the real state, sensitive ones included, and reach tofu through
+//! a pipe. A value that does not exist yet defers the stack; it is never made up.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::failure::Stop;
+use super::init::init_stack;
+use super::inspect::bare_run;
+use super::options::WhenToInit;
+use super::session::Session;
+use crate::error::{Error, Result};
+use crate::model::project::OutputRef;
+use crate::model::{Fingerprint, Stack, StackId, StackRun};
+use crate::process;
+use crate::tofu::call::{self, InitBackend};
+use crate::tofu::variables::to_tfvars;
+
+/// The resolved inputs of a stack.
+#[derive(Debug, Default)]
+pub(super) struct Inputs {
+    values: BTreeMap<String, Value>,
+}
+
+impl Inputs {
+    /// Returns them as the text of a variables file; nothing if there are none.
+    pub fn to_tfvars(&self) -> Option<String> {
+        let pairs = self.values.iter().map(|(name, value)| (name.as_str(), value));
+        (!self.values.is_empty()).then(|| to_tfvars(pairs))
+    }
+
+    /// Returns a digest of names and values, to tell whether a plan was made from the same.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let text = self.to_tfvars().unwrap_or_default();
+        Fingerprint::of([text.as_bytes()])
+    }
+}
+
+/// Reads the outputs that feed a stack.
+pub(super) async fn resolve_inputs(session: &Session, run: &StackRun) -> Result<Inputs, Stop> {
+    let mut inputs = Inputs::default();
+    for (variable, from) in &run.inputs {
+        check_declared(&run.stack, variable, from)?;
+        let outputs = outputs_of(session, &from.stack).await?;
+        let value = outputs.get(&from.output).and_then(|output| output.get("value"));
+        let Some(value) = value else { return Err(missing(from, &outputs)) };
+        inputs.values.insert(variable.clone(), value.clone());
+    }
+    Ok(inputs)
+}
+
+/// Returns all outputs of a stack as `tofu output -json` gives them.
+pub(super) async fn outputs_of(session: &Session, id: &StackId) -> Result<Value, Stop> {
+    if let Some(outputs) = session.outputs.borrow().get(id) {
+        return Ok(outputs.clone());
+    }
+    let stack = session.stack(id)?;
+    let upstream = bare_run(session, stack);
+    init_stack(session, &upstream, InitBackend::Yes, WhenToInit::Needed, &[]).await?;
+    let captured = process::capture(call::outputs(session.call(stack, &upstream.env)?), &session.interrupts).await?;
+    if session.interrupts.any() {
+        return Err(Stop::Interrupted);
+    }
+    if !captured.status.success() {
+        let error = Error::failed(format!("cannot read the outputs of `{id}`"));
+        return Err(error.detail(String::from_utf8_lossy(&captured.stderr).trim().to_owned()).into());
+    }
+    let outputs: Value = serde_json::from_slice(&captured.stdout)
+        .map_err(|e| Error::failed(format!("the outputs of `{id}` are no JSON")).because(e))?;
+    session.outputs.borrow_mut().insert(id.clone(), outputs.clone());
+    Ok(outputs)
+}
+
+fn check_declared(stack: &Stack, variable: &str, from: &OutputRef) -> Result<()> {
+    if stack.variables.contains(variable) {
+        return Ok(());
+    }
+    let declared = stack.variables.iter().map(String::as_str).collect::<Vec<_>>().join("`, `");
+    let hint = if declared.is_empty() { "it declares none".to_owned() } else { format!("it declares `{declared}`") };
+    Err(Error::invalid(format!("`{}` declares no variable `{variable}`", stack.id))
+        .at(format!("infra.yaml: inputs of `{}`, from `{}.{}`", stack.id, from.stack, from.output))
+        .hint(hint))
+}
+
+/// A stack without any output has not been applied; one with others has lost or never had this one.
+fn missing(from: &OutputRef, outputs: &Value) -> Stop {
+    let names: Vec<&str> = outputs.as_object().map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default();
+    if names.is_empty() {
+        return Stop::Deferred(format!("until {} is applied", from.stack));
+    }
+    Error::invalid(format!("`{}` has no output `{}`", from.stack, from.output))
+        .at("infra.yaml: inputs")
+        .hint(format!("its outputs are `{}`; if `{}` is new, apply `{}` first", names.join("`, `"), from.output, from.stack))
+        .into()
+}

@@ -1,0 +1,135 @@
+//! Single tofu calls that are no run: outputs, state, formatting, and the way through to
+//! tofu itself. Each prepares the stack where that is needed.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::failure::Stop;
+use super::init::init_stack;
+use super::inputs::outputs_of;
+use super::options::WhenToInit;
+use super::session::Session;
+use crate::error::{Error, Exit, Result};
+use crate::model::{Stack, StackId, StackRun};
+use crate::process::{self, Captured, Invocation};
+use crate::stacks;
+use crate::tofu::call::{self, FmtMode, InitBackend};
+
+/// Returns the outputs of stacks, by stack and name, sensitive values included.
+pub async fn read_outputs(session: &Session, chosen: &[StackId]) -> Result<Map<String, Value>> {
+    let mut outputs = Map::new();
+    for id in chosen {
+        let of_stack = outputs_of(session, id).await.map_err(|stop| stopped(id, stop))?;
+        outputs.insert(id.to_string(), of_stack);
+    }
+    Ok(outputs)
+}
+
+/// Returns a state, or a saved plan, as tofu writes it for people.
+pub async fn read_text(session: &Session, id: &StackId, plan: Option<&Path>) -> Result<String> {
+    let base = prepared(session, session.stack(id)?).await?;
+    let captured = successful(session, id, call::show(base, plan)).await?;
+    Ok(String::from_utf8_lossy(&captured.stdout).into_owned())
+}
+
+/// Returns the addresses in a state; a stack without a state has none.
+pub async fn read_addresses(session: &Session, id: &StackId, extra: &[String]) -> Result<Vec<String>> {
+    let base = prepared(session, session.stack(id)?).await?;
+    let call = call::state_list(base, extra);
+    let captured = process::capture(call, &session.interrupts).await?;
+    let stderr = String::from_utf8_lossy(&captured.stderr);
+    if !captured.status.success() && stderr.contains("No state file was found") {
+        return Ok(Vec::new());
+    }
+    check(session, id, &captured)?;
+    Ok(String::from_utf8_lossy(&captured.stdout).lines().map(str::to_owned).collect())
+}
+
+/// What formatting brought.
+#[derive(Debug)]
+pub struct Formatted {
+    /// The files that changed, or the diff of those that should.
+    pub text: String,
+    /// Whether everything was formatted already.
+    pub clean: bool,
+}
+
+/// Formats the files of stacks and of their local modules, each folder once.
+pub async fn format_files(session: &Session, chosen: &[StackId], mode: FmtMode) -> Result<Formatted> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for id in chosen {
+        let stack = session.stack(id)?;
+        folders.push(stack.path.clone());
+        folders.extend(stack.modules.iter().cloned());
+    }
+    folders.sort();
+    folders.dedup();
+    let folders: Vec<PathBuf> = folders.into_iter().map(|path| if path.as_os_str().is_empty() { ".".into() } else { path }).collect();
+    let call = call::fmt(session.plain_call(), mode, &folders);
+    let captured = process::capture(call, &session.interrupts).await?;
+    // 3 is tofu's way to say that something is not formatted.
+    if !captured.status.success() && captured.status.code() != Some(3) {
+        return Err(Error::failed("tofu cannot format the files")
+            .detail(String::from_utf8_lossy(&captured.stderr).trim().to_owned()));
+    }
+    let text = String::from_utf8_lossy(&captured.stdout).into_owned();
+    Ok(Formatted { text, clean: captured.status.success() })
+}
+
+/// Lends the terminal to tofu in a stack's folder and returns tofu's own exit code.
+pub async fn pass_through(session: &Session, stack: &Stack, args: &[String]) -> Result<Exit> {
+    let run = bare_run(session, stack);
+    let status = process::passthrough(session.call(stack, &run.env)?.args(args), &session.interrupts).await?;
+    let killed = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
+    let code = status.code().or(killed).unwrap_or(1);
+    Ok(Exit(u8::try_from(code).unwrap_or(1)))
+}
+
+/// Releases a lock in a backend that this program does not serve.
+pub async fn release_foreign_lock(session: &Session, stack: &Stack, lock_id: &str) -> Result<()> {
+    let base = prepared(session, stack).await?;
+    successful(session, &stack.id, call::force_unlock(base, lock_id)).await.map(|_| ())
+}
+
+/// Returns a run of a stack with nothing but its own environment.
+pub(super) fn bare_run(session: &Session, stack: &Stack) -> StackRun {
+    let env = stacks::settings_for(&session.project, &stack.id).env;
+    StackRun { env, ..StackRun::bare(stack.clone()) }
+}
+
+/// Initialises a stack where that is needed and returns the beginning of a call in it.
+async fn prepared(session: &Session, stack: &Stack) -> Result<Invocation> {
+    let run = bare_run(session, stack);
+    let done = init_stack(session, &run, InitBackend::Yes, WhenToInit::Needed, &[]).await;
+    done.map_err(|stop| stopped(&stack.id, stop))?;
+    session.call(stack, &run.env)
+}
+
+async fn successful(session: &Session, id: &StackId, call: Invocation) -> Result<Captured> {
+    let captured = process::capture(call, &session.interrupts).await?;
+    check(session, id, &captured)?;
+    Ok(captured)
+}
+
+fn check(session: &Session, id: &StackId, captured: &Captured) -> Result<()> {
+    if captured.status.success() {
+        return Ok(());
+    }
+    if session.interrupts.any() {
+        return Err(Error::interrupted("stopped"));
+    }
+    let said = String::from_utf8_lossy(&captured.stderr).trim().to_owned();
+    Err(Error::failed(format!("tofu failed in `{id}`")).detail(said))
+}
+
+fn stopped(id: &StackId, stop: Stop) -> Error {
+    match stop {
+        Stop::Interrupted => Error::interrupted("stopped"),
+        Stop::Deferred(reason) => Error::failed(format!("`{id}` is deferred {reason}")),
+        Stop::Failed(error) => {
+            let failed = Error::failed(format!("{id}: {}", error.summary)).detail(error.detail);
+            error.hint.iter().flat_map(|hint| hint.lines()).fold(failed, Error::hint)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! How a run behaves beyond what its plan says: what the command line decided.
+
+use std::path::PathBuf;
+
+use crate::tofu::call::PlanMode;
+
+/// Who says yes before anything is changed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Approval {
+    /// A person, after the plans were shown.
+    Ask,
+    /// The caller, beforehand.
+    Given,
+}
+
+/// When `init` runs by itself.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum WhenToInit {
+    /// When something it depends on changed since the last time.
+    #[default]
+    Needed,
+    /// Always.
+    Always,
+}
+
+/// What to do with a saved plan that no longer fits.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum StalePlans {
+    /// Refuse it: what was reviewed is not what would happen.
+    #[default]
+    Refuse,
+    /// Plan that stack again.
+    Replan,
+}
+
+/// The command line's decisions for a run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Names the record of the run.
+    pub run_id: String,
+    /// Who says yes.
+    pub approval: Approval,
+    /// What plans are for.
+    pub mode: PlanMode,
+    /// When `init` runs.
+    pub init: WhenToInit,
+    /// What happens to stale plans.
+    pub stale: StalePlans,
+    /// Where plans are saved and taken from.
+    pub plans_dir: PathBuf,
+    /// How long tofu waits for a lock, in its own notation.
+    pub lock_timeout: Option<String>,
+    /// What the user wrote after `--`.
+    pub extra: Vec<String>,
+    /// Whether a protected stack may lose resources without a question.
+    pub allow_destroy: bool,
+    /// Whether changes alone make the exit code 2.
+    pub detailed_exitcode: bool,
+}

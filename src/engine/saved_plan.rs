@@ -1,0 +1,126 @@
+//! Plans on disk, each with what it was made from, so that what was reviewed is what is
+//! applied.
+//!
+//! A plan file may hold sensitive values in the clear, so its folder is closed to others.
+//! Beside it lies a record; a plan whose record no longer fits is stale and refused.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result, io};
+use crate::model::{Fingerprint, ResourceChange, StackId};
+use crate::tofu::call::PlanMode;
+
+/// What a plan was made from and what it does.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct PlanRecord {
+    /// The stack.
+    pub stack: StackId,
+    /// When it was made.
+    pub made_at: Timestamp,
+    /// The version of tofu.
+    pub tofu: String,
+    /// The configuration it was made from.
+    pub source: Fingerprint,
+    /// The values from other stacks it was made from.
+    pub inputs: Fingerprint,
+    /// The plan file itself.
+    pub file: Fingerprint,
+    /// What it is for.
+    pub mode: PlanMode,
+    /// What the user wrote after `--`.
+    pub extra: Vec<String>,
+    /// What it does to resources.
+    pub changes: Vec<ResourceChange>,
+    /// How many outputs change.
+    pub outputs_changed: usize,
+}
+
+impl PlanRecord {
+    /// Returns whether applying it would do nothing.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.outputs_changed == 0
+    }
+}
+
+/// The folder of saved plans.
+#[derive(Clone, Debug)]
+pub struct SavedPlans {
+    dir: PathBuf,
+}
+
+impl SavedPlans {
+    /// Names the folder.
+    pub fn at(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// Returns where the plan of a stack lies.
+    pub fn plan_path(&self, stack: &StackId) -> PathBuf {
+        self.dir.join(format!("{}.tfplan", stack.state_name()))
+    }
+
+    fn record_path(&self, stack: &StackId) -> PathBuf {
+        self.dir.join(format!("{}.plan.json", stack.state_name()))
+    }
+
+    /// Makes room for a new plan: removes the old one and closes the folder to others.
+    pub fn prepare(&self, stack: &StackId) -> Result<PathBuf> {
+        self.remove(stack)?;
+        let path = self.plan_path(stack);
+        let dir = path.parent().unwrap_or(&self.dir);
+        crate::atomic_file::create_private_dir(dir)?;
+        Ok(path)
+    }
+
+    /// Writes the record of a plan that tofu has just written.
+    pub fn save(&self, record: &PlanRecord) -> Result<()> {
+        let plan = self.plan_path(&record.stack);
+        std::fs::set_permissions(&plan, std::fs::Permissions::from_mode(0o600)).map_err(io("protect", &plan))?;
+        let bytes = serde_json::to_vec_pretty(record).unwrap_or_default();
+        crate::atomic_file::write(&self.record_path(&record.stack), &bytes)
+    }
+
+    /// Returns the digest of the plan file.
+    pub fn digest(&self, stack: &StackId) -> Result<Fingerprint> {
+        let plan = self.plan_path(stack);
+        let bytes = std::fs::read(&plan).map_err(io("read", &plan))?;
+        Ok(Fingerprint::of([bytes.as_slice()]))
+    }
+
+    /// Returns the record of a stack's saved plan, if there is one.
+    pub fn load(&self, stack: &StackId) -> Result<Option<PlanRecord>> {
+        let path = self.record_path(stack);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(io("read", &path)(error)),
+        };
+        let record = serde_json::from_slice(&bytes);
+        record.map(Some).map_err(|error| stale(stack, "its record is damaged").because(error).at(path.display()))
+    }
+
+    /// Removes a stack's plan and its record.
+    pub fn remove(&self, stack: &StackId) -> Result<()> {
+        remove_file(&self.record_path(stack))?;
+        remove_file(&self.plan_path(stack))
+    }
+}
+
+/// Makes the error of a plan that must not be applied any more.
+pub(super) fn stale(stack: &StackId, reason: &str) -> Error {
+    Error::failed(format!("the saved plan of `{stack}` is stale: {reason}"))
+        .code("stale-plan")
+        .hint(format!("plan again: `infra plan {stack}`"))
+        .hint(format!("or plan and apply in one go what is stale: `infra apply {stack} --plan-only-stale`"))
+}
+
+fn remove_file(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io("remove", path)(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,194 @@
+//! What all stacks of a command share, opened once: the tofu binary, the child
+//! environment, access to state, the requests to stop.
+//!
+//! Turns a stack into a tofu call in the right folder with the right environment.
+//! Begin at [`Session::open`].
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::events::Events;
+use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
+use crate::process::{Interrupts, Invocation};
+use crate::state::{Embedded, StateName, StateStore};
+use crate::tofu::Tofu;
+use crate::tofu::call::Narration;
+use crate::tofu::environment::{child_environment, with_http_backend};
+
+/// What a session is opened with.
+#[derive(Debug)]
+pub struct SessionParts {
+    /// The project.
+    pub project: Project,
+    /// All of its stacks.
+    pub stacks: Vec<Stack>,
+    /// The binary.
+    pub tofu: Tofu,
+    /// The environment this program was started with.
+    pub inherited: Environment,
+    /// Where to tell what happens.
+    pub events: Events,
+    /// The requests to stop.
+    pub interrupts: Interrupts,
+    /// The clock.
+    pub clock: Clock,
+    /// Names the run in locks; none for commands that are no runs.
+    pub run_id: Option<String>,
+}
+
+/// Who serves the state of stacks with an empty `backend "http" {}`.
+#[derive(Debug)]
+enum StateAccess {
+    /// This process.
+    Embedded(Embedded),
+    /// A server at this address; credentials come from the environment.
+    Remote(String),
+}
+
+/// The shared part of a run.
+#[derive(Debug)]
+pub struct Session {
+    /// The project.
+    pub project: Project,
+    /// All of its stacks, whether chosen or not.
+    pub stacks: Vec<Stack>,
+    /// The binary.
+    pub tofu: Tofu,
+    /// Where to tell what happens.
+    pub events: Events,
+    /// The requests to stop.
+    pub interrupts: Interrupts,
+    /// The clock.
+    pub clock: Clock,
+    env: Environment,
+    access: StateAccess,
+    /// Outputs that were read in this run; forgotten when their stack is applied.
+    pub(super) outputs: RefCell<BTreeMap<StackId, Value>>,
+}
+
+impl Session {
+    /// Starts the embedded server where it is wanted and prepares the child environment.
+    pub async fn open(parts: SessionParts) -> Result<Self> {
+        let child = child_environment(&parts.inherited);
+        for warning in child.warnings {
+            parts.events.warn(warning, Vec::new());
+        }
+        let access = match &parts.project.state.url {
+            Some(url) => StateAccess::Remote(url.trim_end_matches('/').to_owned()),
+            None => StateAccess::Embedded(Embedded::start(open_store(&parts.project, parts.clock)?, parts.run_id).await?),
+        };
+        Ok(Self {
+            project: parts.project,
+            stacks: parts.stacks,
+            tofu: parts.tofu,
+            events: parts.events,
+            interrupts: parts.interrupts,
+            clock: parts.clock,
+            env: child.env,
+            access,
+            outputs: RefCell::default(),
+        })
+    }
+
+    /// Ends the embedded server once its requests are answered.
+    pub async fn close(self) {
+        if let StateAccess::Embedded(server) = self.access {
+            // The run is over and recorded; a server that cannot end cleanly changes nothing about it.
+            let _ = server.shutdown().await;
+        }
+    }
+
+    /// Returns a tofu call in the stack's folder, still without a subcommand.
+    pub fn call(&self, stack: &Stack, own: &BTreeMap<String, String>) -> Result<Invocation> {
+        let mut env = self.backend_environment(stack)?;
+        for (name, value) in own {
+            env.set(name, value);
+        }
+        Ok(Invocation::new(&self.tofu.path, self.dir_of(stack), env))
+    }
+
+    /// Returns a tofu call in the project's root that touches no state.
+    pub fn plain_call(&self) -> Invocation {
+        Invocation::new(&self.tofu.path, &self.project.root, self.env.clone())
+    }
+
+    /// Returns the absolute folder of a stack.
+    pub fn dir_of(&self, stack: &Stack) -> PathBuf {
+        self.project.root.join(&stack.path)
+    }
+
+    /// Returns where tofu keeps a stack's providers and modules.
+    pub fn data_dir_of(&self, stack: &Stack) -> PathBuf {
+        let name = self.env.path("TF_DATA_DIR").unwrap_or_else(|| ".terraform".into());
+        self.dir_of(stack).join(name)
+    }
+
+    /// Returns a stack of the project.
+    pub fn stack(&self, id: &StackId) -> Result<&Stack> {
+        let found = self.stacks.iter().find(|stack| stack.id == *id);
+        found.ok_or_else(|| Error::invalid(format!("there is no stack `{id}`")))
+    }
+
+    /// Returns what this tofu can tell while it works.
+    pub fn narration(&self) -> Narration {
+        Narration::of(&self.tofu)
+    }
+
+    /// Returns the lock of a stack that this program serves.
+    pub async fn lock_of(&self, stack: &Stack) -> Result<Option<StateLock>> {
+        match (&self.access, &stack.backend) {
+            (StateAccess::Embedded(server), Backend::Embedded) => {
+                let held = server.store().lock_of(&state_name(stack)?).await?;
+                Ok(held.map(|held| held.to_state_lock()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Releases a lock that a child of this process left behind; the child must be dead.
+    pub async fn release_left_lock(&self, stack: &Stack) -> Result<bool> {
+        match (&self.access, &stack.backend) {
+            (StateAccess::Embedded(server), Backend::Embedded) => {
+                server.release_locks_of_this_process(&state_name(stack)?).await
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn backend_environment(&self, stack: &Stack) -> Result<Environment> {
+        if stack.backend != Backend::Embedded {
+            return Ok(self.env.clone());
+        }
+        let name = state_name(stack)?;
+        Ok(match &self.access {
+            StateAccess::Embedded(server) => with_http_backend(self.env.clone(), server.environment_for(&name)),
+            StateAccess::Remote(url) => remote_environment(self.env.clone(), url, &name),
+        })
+    }
+}
+
+/// Returns the name a stack's state is kept under.
+pub fn state_name(stack: &Stack) -> Result<StateName> {
+    StateName::parse(stack.id.state_name())
+}
+
+/// Opens the store that `state.store` names.
+pub fn open_store(project: &Project, clock: Clock) -> Result<StateStore> {
+    let setting = project.state.store.as_deref().unwrap_or(".infra/state");
+    if setting.contains("://") {
+        return Err(Error::invalid(format!("`state.store` is `{setting}`, but this version keeps state in a folder only"))
+            .at(project.root.join("infra.yaml").display())
+            .hint("give a folder, or use an `s3` backend block in the stacks"));
+    }
+    StateStore::open_local(&project.root.join(setting), clock)
+}
+
+fn remote_environment(env: Environment, url: &str, name: &StateName) -> Environment {
+    let address = format!("{url}/{}", name.url_path());
+    let lock = format!("{address}/lock");
+    env.with("TF_HTTP_ADDRESS", &address).with("TF_HTTP_LOCK_ADDRESS", &lock).with("TF_HTTP_UNLOCK_ADDRESS", &lock)
+}

@@ -1,0 +1,245 @@
+//! The life of one stack in a run: init → plan → apply, each as its own function.
+//!
+//! Approval lies between plan and apply and belongs to the whole wave, so it is asked in
+//! `run`. Here nothing is decided for a person.
+
+use super::failure::{Stop, explain};
+use super::init::init_stack;
+use super::inputs::{Inputs, resolve_inputs};
+use super::options::{RunOptions, StalePlans, WhenToInit};
+use super::saved_plan::{PlanRecord, SavedPlans, stale};
+use super::session::Session;
+use super::source::source_fingerprint;
+use super::watch::{Heard, watch};
+use crate::error::{Error, Result};
+use crate::events::RunEvent;
+use crate::model::{Action, ChangeCounts, StackRun, Step};
+use crate::process;
+use crate::tofu::call::{self, InitBackend, Narration, PlanCall};
+use crate::tofu::messages;
+
+/// One stack with everything its steps need.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StackLife<'a> {
+    pub session: &'a Session,
+    pub run: &'a StackRun,
+    pub options: &'a RunOptions,
+}
+
+/// A plan that is ready to be applied.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub record: PlanRecord,
+    /// Whether it was saved by an earlier command, and so has been reviewed.
+    pub reviewed: bool,
+}
+
+impl Planned {
+    pub fn counts(&self) -> ChangeCounts {
+        ChangeCounts::of(&self.record.changes)
+    }
+
+    pub fn destroys(&self) -> bool {
+        self.record.changes.iter().any(|change| change.action.is_destructive())
+    }
+}
+
+impl StackLife<'_> {
+    /// Prepares the working folder.
+    pub async fn init(self, when: WhenToInit, extra: &[String]) -> Result<(), Stop> {
+        self.check_files()?;
+        init_stack(self.session, self.run, InitBackend::Yes, when, extra).await
+    }
+
+    /// Checks the configuration; needs no backend and no credentials.
+    pub async fn validate(self) -> Result<(), Stop> {
+        self.check_files()?;
+        init_stack(self.session, self.run, InitBackend::No, WhenToInit::Needed, &[]).await?;
+        self.step(Step::Validate);
+        let call = call::validate(self.call()?, &self.options.extra);
+        let captured = process::capture(call, &self.session.interrupts).await?;
+        if captured.status.success() {
+            return Ok(());
+        }
+        let heard = self.validation(&captured.stdout);
+        let watched = super::watch::Watched { status: captured.status, heard };
+        Err(explain(self.session, &self.run.stack, &watched).await)
+    }
+
+    /// Makes a plan and saves it with what it was made from.
+    pub async fn plan(self) -> Result<Planned, Stop> {
+        self.init(self.options.init, &[]).await?;
+        let inputs = resolve_inputs(self.session, self.run).await?;
+        self.step(Step::Plan);
+        let source = source_fingerprint(self.session, self.run)?;
+        let plans = self.plans();
+        let out = plans.prepare(&self.run.stack.id)?;
+        let call = call::plan(self.call()?, self.plan_call(&out, &inputs), self.session.narration());
+        let watched = watch(self.session, &self.run.stack.id, Step::Plan, call).await?;
+        if !watched.status.success() {
+            plans.remove(&self.run.stack.id)?;
+            return Err(explain(self.session, &self.run.stack, &watched).await);
+        }
+        let heard = self.with_text(watched.heard, &out).await?;
+        let record = PlanRecord {
+            stack: self.run.stack.id.clone(),
+            made_at: self.session.clock.now(),
+            tofu: self.session.tofu.version.to_string(),
+            source,
+            inputs: inputs.fingerprint(),
+            file: plans.digest(&self.run.stack.id)?,
+            mode: self.options.mode,
+            extra: self.options.extra.clone(),
+            changes: heard.changes,
+            outputs_changed: heard.outputs_changed,
+        };
+        plans.save(&record)?;
+        self.tell_planned(&record, heard.text, Reviewed::No);
+        Ok(Planned { record, reviewed: false })
+    }
+
+    /// Takes up a saved plan that still fits, or makes a new one.
+    pub async fn plan_or_take_saved(self) -> Result<Planned, Stop> {
+        self.check_unsaved_state()?;
+        let saved = match self.plans().load(&self.run.stack.id) {
+            Err(_) if self.options.stale == StalePlans::Replan => None,
+            loaded => loaded?,
+        };
+        let Some(record) = saved else { return self.plan().await };
+        self.init(self.options.init, &[]).await?;
+        match self.staleness(&record).await? {
+            None => {
+                self.tell_planned(&record, Vec::new(), Reviewed::Yes);
+                Ok(Planned { record, reviewed: true })
+            }
+            Some(_) if self.options.stale == StalePlans::Replan => self.plan().await,
+            Some(reason) => Err(stale(&self.run.stack.id, &reason).into()),
+        }
+    }
+
+    /// Applies exactly the saved plan and removes it.
+    pub async fn apply(self) -> Result<(), Stop> {
+        self.step(Step::Apply);
+        let id = &self.run.stack.id;
+        let plans = self.plans();
+        let timeout = self.options.lock_timeout.as_deref();
+        let call = call::apply(self.call()?, &plans.plan_path(id), timeout, self.session.narration());
+        self.session.outputs.borrow_mut().remove(id);
+        let watched = watch(self.session, id, Step::Apply, call).await?;
+        // Applied or half applied, the plan can never be applied again.
+        plans.remove(id)?;
+        if watched.status.success() {
+            return Ok(());
+        }
+        Err(explain(self.session, &self.run.stack, &watched).await)
+    }
+
+    /// Removes the saved plan of a stack that will not be applied.
+    pub fn forget_plan(self) -> Result<()> {
+        self.plans().remove(&self.run.stack.id)
+    }
+
+    /// Says why a saved plan must not be applied any more.
+    async fn staleness(self, record: &PlanRecord) -> Result<Option<String>, Stop> {
+        let inputs = resolve_inputs(self.session, self.run).await?;
+        let version = self.session.tofu.version.to_string();
+        Ok(if record.mode != self.options.mode {
+            Some(format!("it was made for another purpose ({:?})", record.mode).to_lowercase())
+        } else if record.tofu != version {
+            Some(format!("it was made by tofu {}, this is {version}", record.tofu))
+        } else if record.source != source_fingerprint(self.session, self.run)? {
+            Some("the files of the stack or of its modules changed since".to_owned())
+        } else if record.inputs != inputs.fingerprint() {
+            Some("the values it takes from other stacks changed since".to_owned())
+        } else if self.plans().digest(&self.run.stack.id).ok().as_ref() != Some(&record.file) {
+            Some("its plan file is missing or damaged".to_owned())
+        } else {
+            None
+        })
+    }
+
+    /// Refuses a stack with a file that cannot be read, in the words of discovery.
+    fn check_files(self) -> Result<()> {
+        let Some(first) = self.run.stack.problems.first() else { return Ok(()) };
+        let error = Error::invalid(format!("`{}` has files that cannot be read", self.run.stack.id)).detail(first.clone());
+        Err(self.run.stack.problems.iter().skip(1).cloned().fold(error, Error::detail))
+    }
+
+    /// Refuses to change anything while a state that could not be saved lies in the folder.
+    fn check_unsaved_state(self) -> Result<()> {
+        let (id, path) = (&self.run.stack.id, self.run.stack.path.join("errored.tfstate"));
+        if !self.session.project.root.join(&path).exists() {
+            return Ok(());
+        }
+        Err(Error::failed(format!("an earlier run of `{id}` could not save its state"))
+            .code("unsaved-state")
+            .at(path.display())
+            .detail("applying now would make what that run made once more")
+            .hint(format!("save it: `infra tofu --stack {id} -- state push errored.tfstate`"))
+            .hint(format!("then remove it: `rm \"{}\"`", path.display())))
+    }
+
+    fn step(self, step: Step) {
+        self.session.events.emit(RunEvent::StepStarted { stack: self.run.stack.id.clone(), step });
+    }
+
+    fn call(self) -> Result<process::Invocation> {
+        self.session.call(&self.run.stack, &self.run.env)
+    }
+
+    fn plans(self) -> SavedPlans {
+        SavedPlans::at(&self.options.plans_dir)
+    }
+
+    fn plan_call<'b>(&'b self, out: &'b std::path::Path, inputs: &Inputs) -> PlanCall<'b> {
+        PlanCall {
+            out,
+            mode: self.options.mode,
+            var_files: &self.run.var_files,
+            variables: inputs.to_tfvars(),
+            lock_timeout: self.options.lock_timeout.as_deref(),
+            extra: &self.options.extra,
+        }
+    }
+
+    /// Fetches the text of a plan from a tofu that told it in messages only.
+    async fn with_text(self, mut heard: Heard, plan: &std::path::Path) -> Result<Heard> {
+        if self.session.narration() == Narration::MessagesOnly {
+            let shown = process::capture(call::show(self.call()?, Some(plan)), &self.session.interrupts).await?;
+            heard.text = String::from_utf8_lossy(&shown.stdout).lines().map(str::to_owned).collect();
+        }
+        Ok(heard)
+    }
+
+    fn tell_planned(self, record: &PlanRecord, text: Vec<String>, reviewed: Reviewed) {
+        let mut changes = record.changes.clone();
+        changes.retain(|change| change.action != Action::Read);
+        changes.sort_by(|a, b| (a.action, &a.address).cmp(&(b.action, &b.address)));
+        self.session.events.emit(RunEvent::Planned {
+            stack: record.stack.clone(),
+            changes,
+            outputs_changed: record.outputs_changed,
+            text,
+            saved_at: (reviewed == Reviewed::Yes).then_some(record.made_at),
+        });
+    }
+
+    /// Reads the one JSON document of `tofu validate`.
+    fn validation(self, stdout: &[u8]) -> Heard {
+        let document: serde_json::Value = serde_json::from_slice(stdout).unwrap_or_default();
+        let found = document.get("diagnostics").and_then(serde_json::Value::as_array);
+        let diagnostics: Vec<_> = found.into_iter().flatten().filter_map(messages::diagnostic).collect();
+        for diagnostic in &diagnostics {
+            let (stack, diagnostic) = (self.run.stack.id.clone(), diagnostic.clone());
+            self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });
+        }
+        Heard { diagnostics, ..Heard::default() }
+    }
+}
+
+/// Whether a plan was shown by an earlier command.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Reviewed {
+    Yes,
+    No,
+}

@@ -1,0 +1,97 @@
+//! Listens to a running tofu: its lines become events, its messages are collected.
+
+use std::cell::RefCell;
+use std::process::ExitStatus;
+
+use super::session::Session;
+use crate::error::Result;
+use crate::events::RunEvent;
+use crate::model::{Diagnostic, ResourceChange, Severity, StackId, Step};
+use crate::process::{self, Invocation, Stream};
+use crate::tofu::call::Narration;
+use crate::tofu::messages::{self, Message};
+
+/// What was learnt from a tofu that has ended.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pub status: ExitStatus,
+    pub heard: Heard,
+}
+
+/// What a tofu said.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    /// Its text for people.
+    pub text: Vec<String>,
+    /// Its problems.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What it plans.
+    pub changes: Vec<ResourceChange>,
+    /// How many outputs change.
+    pub outputs_changed: usize,
+    /// What it wrote to stderr, for the case that it says nothing else.
+    pub stderr: Vec<String>,
+}
+
+impl Heard {
+    /// Returns the problems that make the command fail.
+    pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+}
+
+/// Runs a tofu call of a stack to its end.
+pub(super) async fn watch(session: &Session, stack: &StackId, step: Step, call: Invocation) -> Result<Watched> {
+    let ear = Ear { session, stack, step, heard: RefCell::default() };
+    let status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)).await?;
+    Ok(Watched { status, heard: ear.heard.into_inner() })
+}
+
+struct Ear<'a> {
+    session: &'a Session,
+    stack: &'a StackId,
+    step: Step,
+    heard: RefCell<Heard>,
+}
+
+impl Ear<'_> {
+    fn hear(&self, stream: Stream, line: &str) {
+        match (stream, self.session.narration()) {
+            (Stream::Tap, _) => self.message(line),
+            (Stream::Stdout, Narration::MessagesOnly) if line.starts_with('{') => self.message(line),
+            (Stream::Stdout, _) => {
+                self.line(line);
+                self.heard.borrow_mut().text.push(line.to_owned());
+            }
+            (Stream::Stderr, _) => {
+                self.line(line);
+                self.heard.borrow_mut().stderr.push(line.to_owned());
+            }
+        }
+    }
+
+    fn line(&self, text: &str) {
+        let (stack, step) = (self.stack.clone(), self.step);
+        self.session.events.emit(RunEvent::Line { stack, step, text: text.to_owned() });
+    }
+
+    fn message(&self, line: &str) {
+        let mut heard = self.heard.borrow_mut();
+        let stack = self.stack.clone();
+        match messages::parse(line) {
+            Some(Message::Diagnostic(diagnostic)) => {
+                heard.diagnostics.push(diagnostic.clone());
+                self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });
+            }
+            Some(Message::Planned(change)) => heard.changes.push(change),
+            Some(Message::Outputs(changed)) => heard.outputs_changed = changed,
+            Some(Message::Resource { address, text }) => {
+                self.session.events.emit(RunEvent::Resource { stack, address, message: text });
+            }
+            // With text on stdout as well, the message would only repeat it.
+            Some(Message::Other(text)) if self.session.narration() == Narration::MessagesOnly => self.line(&text),
+            Some(Message::Other(_)) => {}
+            None => self.line(line),
+        }
+    }
+}

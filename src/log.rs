@@ -1,0 +1,14 @@
+//! Tracing for those who look for a defect: `INFRA_LOG=debug`, to stderr.
+
+use tracing::Level;
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::model::Environment;
+
+/// Turns tracing on if the environment asks for it.
+pub fn start(env: &Environment) {
+    let Some(level) = env.get("INFRA_LOG").and_then(|level| level.parse::<Level>().ok()) else { return };
+    let subscriber = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::from_level(level));
+    // A second start in one process, as tests do it, keeps the first.
+    let _ = subscriber.try_init();
+}

@@ -1,0 +1,28 @@
+//! What people and machines see: the only module that writes to the terminal.
+//!
+//! Reports consume [`RunEvent`](crate::events::RunEvent)s: [`Console`] for people,
+//! [`JsonLines`] for machines, [`RunRecord`] for later. [`listen`] feeds them and puts
+//! the engine's questions to the person at the keyboard.
+
+mod console;
+mod failure;
+mod json_lines;
+mod listen;
+mod next_steps;
+mod plan_text;
+mod progress;
+mod prompt;
+mod run_record;
+mod summary;
+mod table;
+mod terminal;
+
+pub use console::{Console, PlanOutput};
+pub use failure::show_error;
+pub use json_lines::JsonLines;
+pub use listen::{Asking, Report, listen};
+pub use progress::InstallProgress;
+pub use prompt::confirm;
+pub use run_record::{RunRecord, Unfinished};
+pub use table::Table;
+pub use terminal::{ColorChoice, Terminal, Tone, Verbosity};

@@ -1,0 +1,24 @@
+//! The events as JSON, one a line, on stdout.
+
+use super::listen::Report;
+use super::terminal::Terminal;
+use crate::events::RunEvent;
+
+/// Streams events to a machine.
+#[derive(Debug)]
+pub struct JsonLines(Terminal);
+
+impl JsonLines {
+    /// Writes to this terminal's stdout.
+    pub const fn new(terminal: Terminal) -> Self {
+        Self(terminal)
+    }
+}
+
+impl Report for JsonLines {
+    fn event(&mut self, event: &RunEvent) {
+        if let Ok(line) = serde_json::to_string(event) {
+            self.0.data_line(&line);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Feeds every event to every report, and every question to the person.
+
+use tokio::sync::oneshot;
+
+use super::prompt;
+use super::terminal::Terminal;
+use crate::events::{Message, Messages, Question, RunEvent};
+
+/// Something that consumes events.
+pub trait Report {
+    /// Takes note of an event.
+    fn event(&mut self, event: &RunEvent);
+
+    /// Clears the line for a question.
+    fn pause(&mut self) {}
+}
+
+/// Whether there is somebody to ask.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Asking {
+    /// The person at this terminal.
+    Person(Terminal),
+    /// Nobody: every answer is no.
+    Nobody,
+}
+
+/// Listens until the engine has nothing more to say.
+pub async fn listen(mut messages: Messages, mut reports: Vec<Box<dyn Report>>, asking: Asking) {
+    while let Some(message) = messages.recv().await {
+        match message {
+            Message::Event(event) => reports.iter_mut().for_each(|report| report.event(&event)),
+            Message::Ask(question, reply) => {
+                reports.iter_mut().for_each(|report| report.pause());
+                answer(asking, &question, reply).await;
+            }
+        }
+    }
+}
+
+/// Answers a question; the engine may stop waiting, for instance because of Ctrl-C.
+async fn answer(asking: Asking, question: &Question, mut reply: oneshot::Sender<bool>) {
+    let Asking::Person(terminal) = asking else {
+        let _ = reply.send(false);
+        return;
+    };
+    let answer = tokio::select! {
+        answer = prompt::ask(&terminal, question) => answer,
+        () = reply.closed() => return,
+    };
+    let _ = reply.send(answer);
+}

@@ -1,0 +1,41 @@
+//! What to do after a run, as commands that can be pasted.
+
+use crate::model::{RunCommand, RunReport, StackReport, StackResult};
+
+/// Returns what to do next; nothing if there is nothing to say.
+pub(super) fn next_steps(report: &RunReport) -> Vec<String> {
+    let with = |result| report.stacks.iter().filter(move |stack| stack.result == result).collect::<Vec<_>>();
+    let (failed, deferred) = (with(StackResult::Failed), with(StackResult::Deferred));
+    let unfinished = with(StackResult::Interrupted);
+    let changed = with(StackResult::Succeeded);
+    let command = report.command;
+    if !failed.is_empty() {
+        return vec![format!("mend what failed, then `infra {} {}`", command.name(), names(&failed))];
+    }
+    if !unfinished.is_empty() {
+        return vec![format!("go on where it stopped: `infra {} {}`", command.name(), names(&unfinished))];
+    }
+    match command {
+        RunCommand::Plan if !changed.is_empty() => vec![apply_step(&changed, &deferred)],
+        RunCommand::Apply if !changed.is_empty() => vec!["see what it made: `infra output --all`".to_owned()],
+        RunCommand::Init | RunCommand::Validate if report.stacks.len() > 1 => vec!["`infra plan --all`".to_owned()],
+        RunCommand::Init | RunCommand::Validate | RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy => vec![],
+    }
+}
+
+fn apply_step(changed: &[&StackReport], deferred: &[&StackReport]) -> String {
+    let both: Vec<&StackReport> = changed.iter().chain(deferred).copied().collect();
+    format!("apply exactly this: `infra apply {}`", names(&both))
+}
+
+/// Names the stacks, or all of them where they are many.
+fn names(stacks: &[&StackReport]) -> String {
+    if stacks.len() > 3 {
+        return "--all".to_owned();
+    }
+    stacks.iter().map(|stack| quoted(stack.id.as_str())).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains(char::is_whitespace) { format!("'{name}'") } else { name.to_owned() }
+}

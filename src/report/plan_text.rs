@@ -1,0 +1,67 @@
+//! The plan on the screen: tofu's own text without its preamble, or a list of addresses.
+
+use super::terminal::{Terminal, Tone};
+use crate::model::{Action, ResourceChange};
+
+/// Where the part that people read begins.
+const BEGINNINGS: [&str; 4] = [
+    "Note: Objects have changed outside",
+    " will perform the following actions:",
+    "Changes to Outputs:",
+    " planned the following actions, but then encountered a problem:",
+];
+
+/// Returns tofu's text from the first change on.
+pub(super) fn changes_only(text: &[String]) -> &[String] {
+    let begins = |line: &String| BEGINNINGS.iter().any(|beginning| line.contains(beginning));
+    let start = text.iter().position(begins).unwrap_or(text.len());
+    let body = &text[start..];
+    let end = body.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
+    &body[..end]
+}
+
+/// Colours a line of tofu's text by the sign it begins with.
+pub(super) fn colored(terminal: &Terminal, line: &str) -> String {
+    let text = line.trim_start();
+    let tone = match text.split_whitespace().next() {
+        Some("+") => Tone::Good,
+        Some("-") => Tone::Bad,
+        Some("~" | "-/+" | "+/-") => Tone::Warn,
+        Some("#") => Tone::Strong,
+        _ => return line.to_owned(),
+    };
+    format!("{}{}", &line[..line.len() - text.len()], terminal.paint_data(tone, text))
+}
+
+/// Writes one change as a line: sign and address.
+pub(super) fn change_line(terminal: &Terminal, change: &ResourceChange) -> String {
+    let tone = match change.action {
+        Action::Create | Action::Import => Tone::Good,
+        Action::Delete | Action::Replace => Tone::Bad,
+        Action::Update | Action::Move => Tone::Warn,
+        Action::Forget | Action::Read => Tone::Dim,
+    };
+    format!("{} {}", terminal.paint_data(tone, &format!("{:>3}", change.action.sign())), change.address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_preamble_and_the_legend_are_cut_off() {
+        let text = "a: Refreshing state...\n\nOpenTofu used the selected providers\n  + create\n\n\
+                    OpenTofu will perform the following actions:\n\n  # a will be created\n\n";
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+
+        assert_eq!(
+            changes_only(&lines),
+            ["OpenTofu will perform the following actions:", "", "  # a will be created"]
+        );
+    }
+
+    #[test]
+    fn a_plan_without_changes_has_no_text() {
+        assert!(changes_only(&["No changes. Your infrastructure matches the configuration.".to_owned()]).is_empty());
+    }
+}

@@ -1,0 +1,130 @@
+//! The record of a run below `.infra/runs/<id>/`: what was begun, every event, a log for
+//! each stack, and the report at the end.
+//!
+//! A record without a report whose process is gone is a run that died; the next run
+//! says so once.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::listen::Report;
+use crate::atomic_file;
+use crate::error::{Result, io};
+use crate::events::RunEvent;
+use crate::model::{Holder, RunCommand, RunReport, StackId};
+
+const BEGUN: &str = "run.json";
+const REPORT: &str = "report.json";
+const ABANDONED: &str = "abandoned";
+
+/// What is written before anything runs.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Begun {
+    command: RunCommand,
+    process: Holder,
+}
+
+/// A run that ended without a report.
+#[derive(Clone, Debug)]
+pub struct Unfinished {
+    /// Its id.
+    pub run_id: String,
+    /// What it was doing.
+    pub command: RunCommand,
+    /// The process that was doing it.
+    pub process: Holder,
+}
+
+/// Writes the record of a run.
+#[derive(Debug)]
+pub struct RunRecord {
+    dir: PathBuf,
+    events: File,
+    logs: BTreeMap<StackId, File>,
+}
+
+impl RunRecord {
+    /// Begins a record.
+    pub fn begin(runs_dir: &Path, run_id: &str, command: RunCommand, process: Holder) -> Result<Self> {
+        let dir = runs_dir.join(run_id);
+        let begun = serde_json::to_vec_pretty(&Begun { command, process }).unwrap_or_default();
+        atomic_file::write(&dir.join(BEGUN), &begun)?;
+        let path = dir.join("events.jsonl");
+        let events = File::create(&path).map_err(io("write", &path))?;
+        Ok(Self { dir, events, logs: BTreeMap::new() })
+    }
+
+    fn log(&mut self, stack: &StackId, text: &str) {
+        let dir = &self.dir;
+        let file = self.logs.entry(stack.clone());
+        let file = match file {
+            std::collections::btree_map::Entry::Occupied(file) => file.into_mut(),
+            std::collections::btree_map::Entry::Vacant(place) => match open_log(dir, stack) {
+                Ok(file) => place.insert(file),
+                Err(_) => return,
+            },
+        };
+        let _ = writeln!(file, "{text}");
+    }
+
+    fn finish(&self, report: &RunReport) {
+        let bytes = serde_json::to_vec_pretty(report).unwrap_or_default();
+        let _ = atomic_file::write(&self.dir.join(REPORT), &bytes);
+    }
+}
+
+/// A record that cannot be written must not stop the run it is about, so failures are passed over here.
+impl Report for RunRecord {
+    fn event(&mut self, event: &RunEvent) {
+        if let Ok(line) = serde_json::to_string(event) {
+            let _ = writeln!(self.events, "{line}");
+        }
+        match event {
+            RunEvent::Line { stack, text, .. } => self.log(stack, text),
+            RunEvent::StepStarted { stack, step } => self.log(stack, &format!("==> {}", step.doing())),
+            RunEvent::RunFinished { report } => self.finish(report),
+            RunEvent::RunStarted { .. }
+            | RunEvent::Warning { .. }
+            | RunEvent::Resource { .. }
+            | RunEvent::Diagnostic { .. }
+            | RunEvent::Planned { .. }
+            | RunEvent::StackFinished { .. }
+            | RunEvent::Interrupted { .. } => {}
+        }
+    }
+}
+
+impl Unfinished {
+    /// Finds runs that ended without a report; each is found once.
+    ///
+    /// `is_alive` tells whether a process still lives; one on another host counts as living.
+    pub fn take_all(runs_dir: &Path, is_alive: impl Fn(&Holder) -> bool) -> Vec<Self> {
+        let Ok(entries) = std::fs::read_dir(runs_dir) else { return Vec::new() };
+        let mut runs: Vec<Self> = entries.flatten().filter_map(|entry| unfinished(&entry.path())).collect();
+        runs.retain(|run| !is_alive(&run.process));
+        runs.sort_by(|a, b| a.run_id.cmp(&b.run_id));
+        for run in &runs {
+            let _ = std::fs::write(runs_dir.join(&run.run_id).join(ABANDONED), "");
+        }
+        runs
+    }
+}
+
+fn unfinished(dir: &Path) -> Option<Unfinished> {
+    if dir.join(REPORT).exists() || dir.join(ABANDONED).exists() {
+        return None;
+    }
+    let begun: Begun = serde_json::from_slice(&std::fs::read(dir.join(BEGUN)).ok()?).ok()?;
+    let run_id = dir.file_name()?.to_str()?.to_owned();
+    Some(Unfinished { run_id, command: begun.command, process: begun.process })
+}
+
+fn open_log(dir: &Path, stack: &StackId) -> std::io::Result<File> {
+    let path = dir.join("logs").join(format!("{}.log", stack.state_name()));
+    std::fs::create_dir_all(path.parent().unwrap_or(dir))?;
+    File::create(path)
+}

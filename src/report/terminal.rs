@@ -1,0 +1,144 @@
+//! The terminal as a value: whether it has colour and a person behind it, how wide it is.
+//!
+//! All writing goes through here. stdout carries data, stderr carries narration; a
+//! reader that went away is no error.
+
+use std::io::{IsTerminal, Write};
+
+use clap::ValueEnum;
+
+use crate::model::Environment;
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How much is told.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Verbosity {
+    /// Only failures.
+    Quiet,
+    /// What a person wants to know.
+    #[default]
+    Normal,
+    /// Everything that tofu writes, too.
+    Verbose,
+}
+
+/// What a piece of text means; a word or a sign always says the same.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Tone {
+    /// It went well, or something is created.
+    Good,
+    /// It failed, or something is destroyed.
+    Bad,
+    /// Needs attention, or something is changed.
+    Warn,
+    /// Less important.
+    Dim,
+    /// A heading.
+    Strong,
+}
+
+impl Tone {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Good => "32",
+            Self::Bad => "31",
+            Self::Warn => "33",
+            Self::Dim => "2",
+            Self::Strong => "1",
+        }
+    }
+}
+
+/// Where this program writes, and how.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Terminal {
+    out_color: bool,
+    err_color: bool,
+    live: bool,
+    person: bool,
+    verbosity: Verbosity,
+}
+
+impl Terminal {
+    /// Finds out what stdin, stdout and stderr are.
+    pub fn detect(env: &Environment, color: ColorChoice, verbosity: Verbosity) -> Self {
+        let (out, err) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
+        let dumb = env.get("TERM").is_none_or(|term| term == "dumb");
+        let wanted = |is_terminal: bool| match color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => is_terminal && !dumb && env.get("NO_COLOR").is_none(),
+        };
+        Self {
+            out_color: wanted(out),
+            err_color: wanted(err),
+            live: err && !dumb && env.get("CI").is_none(),
+            person: std::io::stdin().is_terminal() && err,
+            verbosity,
+        }
+    }
+
+    /// Returns whether lines may be redrawn.
+    pub const fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Returns whether somebody can answer a question.
+    pub const fn has_person(&self) -> bool {
+        self.person
+    }
+
+    /// Returns how much is told.
+    pub const fn verbosity(&self) -> Verbosity {
+        self.verbosity
+    }
+
+    /// Writes data: a whole text with its line breaks.
+    pub fn data(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+
+    /// Writes a line of data.
+    pub fn data_line(&self, line: &str) {
+        self.data(&format!("{line}\n"));
+    }
+
+    /// Writes a line of narration, unless quiet.
+    pub fn note(&self, line: &str) {
+        if self.verbosity > Verbosity::Quiet {
+            self.alert(line);
+        }
+    }
+
+    /// Writes a line to stderr, even when quiet.
+    pub fn alert(&self, line: &str) {
+        let mut err = std::io::stderr().lock();
+        let _ = writeln!(err, "{line}");
+    }
+
+    /// Colours a piece of narration.
+    pub fn paint(&self, tone: Tone, text: &str) -> String {
+        painted(self.err_color, tone, text)
+    }
+
+    /// Colours a piece of data.
+    pub fn paint_data(&self, tone: Tone, text: &str) -> String {
+        painted(self.out_color, tone, text)
+    }
+}
+
+fn painted(color: bool, tone: Tone, text: &str) -> String {
+    if color { format!("\u{1b}[{}m{text}\u{1b}[0m", tone.code()) } else { text.to_owned() }
+}

@@ -63,7 +63,7 @@ mod tests {
 
     fn admitted(header: &str) -> bool {
         let credentials = Credentials::new("infra", "correct");
-        credentials.admit(Some(&HeaderValue::from_str(header).unwrap()))
+        credentials.admit(Some(&HeaderValue::from_str(header).expect("a header value")))
     }
 
     #[test]

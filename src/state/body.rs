@@ -78,14 +78,15 @@ mod tests {
     use super::*;
 
     async fn received(sum: Option<&'static str>, limit: usize) -> Result<Bytes, Refused> {
-        let headers = sum.map(|sum| ("content-md5".parse().unwrap(), HeaderValue::from_static(sum)));
+        let headers =
+            sum.map(|sum| ("content-md5".parse().expect("a header name"), HeaderValue::from_static(sum)));
         receive(&headers.into_iter().collect(), Body::from("hello"), limit).await
     }
 
     #[tokio::test]
     async fn a_body_within_the_limit_arrives_whole() {
-        assert_eq!(received(None, 5).await.unwrap(), "hello");
-        assert_eq!(received(Some("XUFAKrxLKna5cZ2REBfFkg=="), 5).await.unwrap(), "hello");
+        assert_eq!(received(None, 5).await.expect("accepted"), "hello");
+        assert_eq!(received(Some("XUFAKrxLKna5cZ2REBfFkg=="), 5).await.expect("accepted"), "hello");
     }
 
     #[tokio::test]

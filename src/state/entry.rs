@@ -87,17 +87,19 @@ mod tests {
     use super::*;
 
     fn stored(entry: &Entry) -> Bytes {
-        entry.to_payload().unwrap().into_iter().collect::<Vec<_>>().concat().into()
+        entry.to_payload().expect("a whole entry").into_iter().collect::<Vec<_>>().concat().into()
     }
 
     #[test]
     fn an_entry_reads_back_with_its_body_untouched() {
-        let lock = HeldLock::from_client(b"{\"ID\":\"1\",\n\"Info\":\"two\\nlines\"}", None).unwrap();
+        let lock =
+            HeldLock::from_client(b"{\"ID\":\"1\",\n\"Info\":\"two\\nlines\"}", None).expect("a whole entry");
         let version = Version { number: 7, at: Timestamp::UNIX_EPOCH, size: 5 };
         let header = Header { lock: Some(lock), released: None, state: Some(7), versions: vec![version] };
         let body = Bytes::from_static(b"\n\xff\0\r\n");
 
-        let read = Entry::from_bytes(&stored(&Entry { header: header.clone(), body: body.clone() })).unwrap();
+        let read = Entry::from_bytes(&stored(&Entry { header: header.clone(), body: body.clone() }))
+            .expect("a whole entry");
 
         assert_eq!(read.header, header);
         assert_eq!(read.body, body);

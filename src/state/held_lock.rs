@@ -72,7 +72,7 @@ mod tests {
     fn the_clients_words_are_kept_byte_for_byte() {
         let body = br#"{ "ID": "1", "Zeta": 1.10, "Who":"dana@ci" }"#;
 
-        let lock = HeldLock::from_client(body, None).unwrap();
+        let lock = HeldLock::from_client(body, None).expect("a usable LockInfo");
 
         assert_eq!(lock.info().as_bytes(), body);
         assert_eq!(lock.to_state_lock().info.who, "dana@ci");
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_field_of_an_odd_type_does_not_hide_the_id() {
-        let lock = HeldLock::from_client(br#"{"ID":"1","Who":7}"#, None).unwrap();
+        let lock = HeldLock::from_client(br#"{"ID":"1","Who":7}"#, None).expect("a usable LockInfo");
 
         assert_eq!(lock.to_state_lock().info.id, "1");
     }

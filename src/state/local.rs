@@ -61,36 +61,36 @@ mod tests {
     use super::*;
 
     fn mode_of(path: &Path) -> u32 {
-        fs::metadata(path).unwrap().permissions().mode() & 0o777
+        fs::metadata(path).expect("a usable folder").permissions().mode() & 0o777
     }
 
     #[test]
     fn a_new_state_folder_belongs_to_its_owner_alone() {
-        let home = tempfile::tempdir().unwrap();
+        let home = tempfile::tempdir().expect("a usable folder");
         let root = home.path().join("infra/state");
 
-        open(&root).unwrap();
+        open(&root).expect("a usable folder");
 
         assert_eq!(mode_of(&root), 0o700);
     }
 
     #[test]
     fn a_folder_that_others_could_read_is_closed_to_them() {
-        let home = tempfile::tempdir().unwrap();
-        fs::set_permissions(home.path(), Permissions::from_mode(0o755)).unwrap();
+        let home = tempfile::tempdir().expect("a usable folder");
+        fs::set_permissions(home.path(), Permissions::from_mode(0o755)).expect("a usable folder");
 
-        open(home.path()).unwrap();
+        open(home.path()).expect("a usable folder");
 
         assert_eq!(mode_of(home.path()), 0o750);
     }
 
     #[test]
     fn a_file_in_the_way_is_named() {
-        let home = tempfile::tempdir().unwrap();
+        let home = tempfile::tempdir().expect("a usable folder");
         let root = home.path().join("state");
-        fs::write(&root, "").unwrap();
+        fs::write(&root, "").expect("a usable folder");
 
-        let error = open(&root).unwrap_err();
+        let error = open(&root).expect_err("a file is no folder");
 
         assert!(error.message().contains("state"), "{error}");
     }

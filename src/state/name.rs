@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn spaces_and_letters_of_any_script_are_allowed() {
-        let name = StateName::parse("01-größe/東京 one").unwrap();
+        let name = StateName::parse("01-größe/東京 one").expect("a valid name");
 
         assert_eq!(name.url_path(), "/states/01-gr%C3%B6%C3%9Fe/%E6%9D%B1%E4%BA%AC%20one");
         assert_eq!(name.log_key(), "01-größe/東京 one/@log");
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_refusal_says_what_is_wrong_without_raw_control_characters() {
-        let error = StateName::parse("a\u{1b}[2J/b").unwrap_err().to_string();
+        let error = StateName::parse("a\u{1b}[2J/b").expect_err("refused").to_string();
 
         assert!(error.starts_with("`a\\u{1b}[2J/b` is not a state name"), "{error}");
         assert!(error.contains("control character"), "{error}");
@@ -172,11 +172,11 @@ mod tests {
 
     #[test]
     fn a_state_called_lock_or_like_the_log_collides_with_nothing() {
-        let lock = StateName::parse("a/lock").unwrap();
-        let log = StateName::parse("a/@log").unwrap();
+        let lock = StateName::parse("a/lock").expect("a valid name");
+        let log = StateName::parse("a/@log").expect("a valid name");
 
-        assert_ne!(lock.url_path(), StateName::parse("a").unwrap().lock_url_path());
-        assert_eq!(StateName::from_url_path("a/%6Cock").unwrap(), lock);
+        assert_ne!(lock.url_path(), StateName::parse("a").expect("a valid name").lock_url_path());
+        assert_eq!(StateName::from_url_path("a/%6Cock").expect("a valid name"), lock);
         assert_eq!(log.log_key(), "a/%40log/@log");
         assert_eq!(StateName::from_log_key("a/%40log/@log"), Some(log));
     }

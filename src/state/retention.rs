@@ -41,12 +41,12 @@ mod tests {
     use super::*;
 
     fn version(number: u64, day: i64) -> Version {
-        let at = Timestamp::from_second(day * 86_400).unwrap();
+        let at = Timestamp::from_second(day * 86_400).expect("a day in range");
         Version { number, at, size: 0 }
     }
 
     fn kept(retention: Retention, versions: &[Version], day: i64) -> Vec<u64> {
-        let now = Timestamp::from_second(day * 86_400).unwrap();
+        let now = Timestamp::from_second(day * 86_400).expect("a day in range");
         retention.keep(versions, now).into_iter().map(|version| version.number).collect()
     }
 

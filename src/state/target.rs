@@ -48,16 +48,16 @@ mod tests {
     use super::*;
 
     fn name(text: &str) -> StateName {
-        StateName::parse(text).unwrap()
+        StateName::parse(text).expect("a valid path")
     }
 
     #[test]
     fn a_path_names_a_state_or_its_lock() {
-        assert_eq!(Target::of("/health").unwrap(), Target::Health);
-        assert_eq!(Target::of("/states/a/b%20c").unwrap(), Target::State(name("a/b c")));
-        assert_eq!(Target::of("/states/a/lock").unwrap(), Target::Lock(name("a")));
-        assert_eq!(Target::of("/states/a/lock/lock").unwrap(), Target::Lock(name("a/lock")));
-        assert_eq!(Target::of("/states").unwrap(), Target::Nothing);
+        assert_eq!(Target::of("/health").expect("a valid path"), Target::Health);
+        assert_eq!(Target::of("/states/a/b%20c").expect("a valid path"), Target::State(name("a/b c")));
+        assert_eq!(Target::of("/states/a/lock").expect("a valid path"), Target::Lock(name("a")));
+        assert_eq!(Target::of("/states/a/lock/lock").expect("a valid path"), Target::Lock(name("a/lock")));
+        assert_eq!(Target::of("/states").expect("a valid path"), Target::Nothing);
         assert!(Target::of("/states/").is_err());
         assert!(Target::of("/states//lock").is_err());
     }
@@ -66,18 +66,18 @@ mod tests {
     fn every_name_leads_back_to_itself() {
         for text in ["a", "lock", "a/lock", "lock/lock", "a/@log", "ü/100% #1?", "a+b", "_root"] {
             let name = name(text);
-            assert_eq!(Target::of(&name.url_path()).unwrap(), Target::State(name.clone()));
-            assert_eq!(Target::of(&name.lock_url_path()).unwrap(), Target::Lock(name));
+            assert_eq!(Target::of(&name.url_path()).expect("a valid path"), Target::State(name.clone()));
+            assert_eq!(Target::of(&name.lock_url_path()).expect("a valid path"), Target::Lock(name));
         }
     }
 
     #[test]
     fn the_lock_id_is_read_from_the_query() {
-        let id = |query: &str| lock_id(&format!("/states/a{query}").parse().unwrap());
+        let id = |query: &str| lock_id(&format!("/states/a{query}").parse().expect("a valid path"));
 
-        assert_eq!(id("?x=1&ID=a%2Db+c").unwrap().as_deref(), Some("a-b c"));
-        assert_eq!(id("?ID=").unwrap(), None);
-        assert_eq!(id("").unwrap(), None);
+        assert_eq!(id("?x=1&ID=a%2Db+c").expect("a valid path").as_deref(), Some("a-b c"));
+        assert_eq!(id("?ID=").expect("a valid path"), None);
+        assert_eq!(id("").expect("a valid path"), None);
         assert!(id("?ID=%zz").is_err());
     }
 }

@@ -1,1 +1,62 @@
-//! 
+//! States and their locks in an object store, and OpenTofu's http backend in front of them.
+//!
+//! [`StateStore`] keeps named states; the server speaks the protocol of `backend "http"`;
+//! [`Embedded`] is that server inside a run. Nothing here knows of stacks or of tofu.
+//!
+//! # Why a log
+//!
+//! Each state is a log of numbered entries, `<name>/@log/00000000000000000012`. Taking a
+//! lock, releasing it, writing and deleting each add one entry; each entry repeats the
+//! whole situation, so the newest says who holds the lock and where the current state is.
+//! The only operation a store must offer is *create this key unless it exists*: a hard
+//! link in a local folder, `If-None-Match: *` in a bucket.
+//!
+//! A change reads the newest entry N, decides, and creates N+1. If that number is taken,
+//! somebody else changed something since the decision; it is decided again. So every
+//! change happens exactly in the situation it was decided on, whatever processes, hosts
+//! or crashes are between the two steps:
+//! - Of many that want the lock one creates N+1, the others then read that it is held.
+//! - A writer whose lock is released by force while its write is under way finds N+1
+//!   taken, reads that its lock is gone and is refused. No separate fence is needed.
+//! - An unlock can only remove the lock it looked at. With the lock as an object of its
+//!   own that would need a conditional delete, which stores do not offer: the unlock of
+//!   A could remove the lock that B took after A's had been released by force.
+//! - A crash leaves either no entry or a whole one: there is no half-done change to
+//!   repair. A file the local store was still filling has a name that is never listed.
+//!
+//! A listing that lags behind costs a retry, never a lost write.
+//!
+//! # Numbers are never reused
+//!
+//! Superseded entries are pruned, which would let a writer that slept since it read N
+//! create N+1 a second time, long after the first N+1 came and went. Two rules exclude
+//! it: an entry is pruned three hours after it was stored at the earliest, and a change
+//! that took more than an hour is not acknowledged. Its entry does no harm, since the
+//! newest is never pruned: it lies below the newest and no version list names it.
+
+mod answer;
+mod auth;
+mod body;
+mod embedded;
+mod entry;
+mod handlers;
+mod held_lock;
+mod local;
+mod locks;
+mod log;
+mod name;
+mod percent;
+mod retention;
+mod server;
+mod store;
+mod target;
+
+pub use auth::Credentials;
+pub use embedded::Embedded;
+pub use entry::Version;
+pub use held_lock::HeldLock;
+pub use locks::holder_is_alive;
+pub use name::StateName;
+pub use retention::Retention;
+pub use server::{Limits, Server, Service};
+pub use store::{LockedState, Locking, StateStore, Unlocking, Writing};

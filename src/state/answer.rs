@@ -1,0 +1,100 @@
+//! The answers of the server, in the status codes OpenTofu's client understands.
+//!
+//! A refusal always carries words: the client shows the code alone, but a person with
+//! `curl` reads the body. No answer contains a password or a state that was refused.
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{ALLOW, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+
+use super::{HeldLock, Locking, StateName, Unlocking, Writing};
+use crate::error::{Error, Result};
+
+/// Answers with a sentence.
+pub(super) fn text(status: StatusCode, sentence: impl Into<String>) -> Response {
+    let body = sentence.into() + "\n";
+    with(status, CONTENT_TYPE, "text/plain; charset=utf-8", body)
+}
+
+/// Answers a request that cannot be understood.
+pub(super) fn bad_request(error: &Error) -> Response {
+    text(StatusCode::BAD_REQUEST, error.to_string())
+}
+
+/// Answers a request without the right credentials.
+pub(super) fn unauthorized() -> Response {
+    let words = "user name and password are missing or wrong\n";
+    with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, "Basic realm=\"infra state\"", words)
+}
+
+/// Answers a method that makes no sense on a path.
+pub(super) fn not_allowed(allow: &'static str) -> Response {
+    with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, allow, format!("the methods here are {allow}\n"))
+}
+
+/// Answers a read.
+pub(super) fn state(name: &StateName, read: Result<Option<Bytes>>) -> Response {
+    match read {
+        Ok(Some(bytes)) => with(StatusCode::OK, CONTENT_TYPE, "application/octet-stream", bytes),
+        Ok(None) => text(StatusCode::NOT_FOUND, format!("there is no state `{name}`")),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Answers the question who holds a lock.
+pub(super) fn holder(name: &StateName, lock: Result<Option<HeldLock>>) -> Response {
+    match lock {
+        Ok(Some(lock)) => lock_info(StatusCode::OK, &lock),
+        Ok(None) => text(StatusCode::NOT_FOUND, format!("the state `{name}` is not locked")),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Answers a write or a deletion.
+pub(super) fn writing(name: &StateName, outcome: Result<Writing>) -> Response {
+    match outcome {
+        Ok(Writing::Accepted) => StatusCode::OK.into_response(),
+        Ok(Writing::Locked(lock)) => lock_info(StatusCode::LOCKED, &lock),
+        Ok(Writing::Stale) => {
+            let words =
+                format!("the lock this write names no longer holds the state `{name}`: it was released");
+            text(StatusCode::CONFLICT, words)
+        }
+        Err(error) => failed(&error),
+    }
+}
+
+/// Answers a lock request.
+pub(super) fn locking(outcome: Result<Locking>) -> Response {
+    match outcome {
+        Ok(Locking::Granted) => StatusCode::OK.into_response(),
+        Ok(Locking::Held(lock)) => lock_info(StatusCode::LOCKED, &lock),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Answers an unlock request; the client takes nothing but 200 for a success.
+pub(super) fn unlocking(name: &StateName, outcome: Result<Unlocking>) -> Response {
+    match outcome {
+        Ok(Unlocking::Released(_) | Unlocking::Repeated) => StatusCode::OK.into_response(),
+        Ok(Unlocking::Held(lock)) => lock_info(StatusCode::CONFLICT, &lock),
+        Ok(Unlocking::NotLocked) => text(StatusCode::CONFLICT, format!("the state `{name}` is not locked")),
+        Err(error) => failed(&error),
+    }
+}
+
+fn lock_info(status: StatusCode, lock: &HeldLock) -> Response {
+    with(status, CONTENT_TYPE, "application/json", lock.info().to_owned())
+}
+
+fn failed(error: &Error) -> Response {
+    text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+}
+
+fn with(status: StatusCode, name: HeaderName, value: &'static str, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(name, HeaderValue::from_static(value));
+    response
+}

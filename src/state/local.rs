@@ -1,0 +1,97 @@
+//! A local folder as an object store: private to its owner, and durable.
+//!
+//! With fsync on, the object store flushes every new file, the folder it is linked into
+//! and every folder it had to make, before it reports success. Two things it leaves to
+//! us are done here: the root folder itself, and who may read it. Deletes are never
+//! flushed, and need not be: only superseded entries are deleted.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+use object_store::local::LocalFileSystem;
+
+use crate::error::{Error, Result, io};
+
+/// Makes the folder if need be and returns it as an object store.
+pub(super) fn open(root: &Path) -> Result<Arc<dyn ObjectStore>> {
+    if root.is_dir() {
+        shut_out_others(root)?;
+    } else {
+        make_private(root)?;
+    }
+    let store = LocalFileSystem::new_with_prefix(root).map_err(|error| {
+        Error::unavailable(format!("cannot open the state folder `{}`", root.display())).because(error)
+    })?;
+    Ok(Arc::new(store.with_fsync(true)))
+}
+
+fn make_private(root: &Path) -> Result<()> {
+    let missing: Vec<&Path> = root.ancestors().take_while(|folder| !folder.exists()).collect();
+    DirBuilder::new().recursive(true).mode(0o700).create(root).map_err(io("make the state folder", root))?;
+    for made in missing {
+        flush(made.parent())?;
+    }
+    Ok(())
+}
+
+/// Flushes the folder a new folder was linked into: its link is what a power cut would lose.
+fn flush(folder: Option<&Path>) -> Result<()> {
+    let folder = match folder {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io("flush", folder))
+}
+
+/// Takes the rights of others from a folder that was there before; those of a group stay as they are.
+fn shut_out_others(root: &Path) -> Result<()> {
+    let mode = fs::metadata(root).map_err(io("read", root))?.permissions().mode();
+    if mode & 0o007 == 0 {
+        return Ok(());
+    }
+    fs::set_permissions(root, Permissions::from_mode(mode & 0o7770))
+        .map_err(io("make private the state folder", root))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode_of(path: &Path) -> u32 {
+        fs::metadata(path).expect("a usable folder").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_new_state_folder_belongs_to_its_owner_alone() {
+        let home = tempfile::tempdir().expect("a usable folder");
+        let root = home.path().join("infra/state");
+
+        open(&root).expect("a usable folder");
+
+        assert_eq!(mode_of(&root), 0o700);
+    }
+
+    #[test]
+    fn a_folder_that_others_could_read_is_closed_to_them() {
+        let home = tempfile::tempdir().expect("a usable folder");
+        fs::set_permissions(home.path(), Permissions::from_mode(0o755)).expect("a usable folder");
+
+        open(home.path()).expect("a usable folder");
+
+        assert_eq!(mode_of(home.path()), 0o750);
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_named() {
+        let home = tempfile::tempdir().expect("a usable folder");
+        let root = home.path().join("state");
+        fs::write(&root, "").expect("a usable folder");
+
+        let error = open(&root).expect_err("a file is no folder");
+
+        assert!(error.message().contains("state"), "{error}");
+    }
+}

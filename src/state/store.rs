@@ -1,0 +1,276 @@
+//! The state store: reads, writes, locks and versions of named states in any object store.
+//!
+//! Every change is decided on the newest entry of the state's log and takes effect as the
+//! next one, or is decided anew; [`super`] explains why that is enough. Bodies are opaque.
+//! Begin at [`StateStore::open_local`] and at `change`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use futures::{StreamExt, TryStreamExt};
+use jiff::{SignedDuration, Timestamp};
+use object_store::ObjectStore;
+
+use super::entry::{Entry, Header};
+use super::log::{Creation, Head, Log, restless};
+use super::{HeldLock, Retention, StateName, Version, local};
+use crate::error::{Error, Result};
+use crate::model::Clock;
+
+/// Between two writers without a lock one always wins, so only a crowd needs many.
+const ATTEMPTS: usize = 1000;
+
+/// A change that took longer is not acknowledged: see "Numbers are never reused" in [`super`].
+const LONGEST_CHANGE: SignedDuration = SignedDuration::from_hours(1);
+
+/// Superseded entries stay at least so long; well above [`LONGEST_CHANGE`].
+const GRACE: SignedDuration = SignedDuration::from_hours(3);
+
+/// How many states are looked at together when all are listed.
+const LISTED_TOGETHER: usize = 8;
+
+/// States in an object store.
+#[derive(Clone, Debug)]
+pub struct StateStore {
+    log: Log,
+    clock: Clock,
+    retention: Retention,
+}
+
+/// The answer to a lock request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Locking {
+    /// It is held under the wanted id, newly or already.
+    Granted,
+    /// Somebody else holds it.
+    Held(HeldLock),
+}
+
+/// The answer to an unlock request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Unlocking {
+    /// It was held under this id and is free now.
+    Released(HeldLock),
+    /// Its holder had given it back before: the repetition of a request.
+    Repeated,
+    /// Nobody holds it.
+    NotLocked,
+    /// It is held under another id.
+    Held(HeldLock),
+}
+
+/// The answer to a write or a deletion.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Writing {
+    /// It is stored.
+    Accepted,
+    /// Somebody else holds the lock, or the writer named no lock while one is held.
+    Locked(HeldLock),
+    /// The writer's lock is gone: somebody released it by force.
+    Stale,
+}
+
+/// A state whose lock is held.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LockedState {
+    /// The state.
+    pub name: StateName,
+    /// Its lock.
+    pub lock: HeldLock,
+}
+
+/// What to do after a look at the newest entry.
+enum Decision<T> {
+    Answer(T),
+    Append(Entry, T),
+}
+
+impl StateStore {
+    /// Opens a local folder, which is made if it is missing and is closed to other users.
+    pub fn open_local(folder: &Path, clock: Clock) -> Result<Self> {
+        Ok(Self::new(local::open(folder)?, clock))
+    }
+
+    /// Makes a store of any object store with conditional creation.
+    pub fn new(store: Arc<dyn ObjectStore>, clock: Clock) -> Self {
+        Self { log: Log::new(store), clock, retention: Retention::default() }
+    }
+
+    /// Returns the store with other limits for old versions.
+    #[must_use]
+    pub fn with_retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
+        self
+    }
+
+    /// Returns the current state, where there is one.
+    pub async fn read(&self, name: &StateName) -> Result<Option<Bytes>> {
+        for _ in 0..ATTEMPTS {
+            let Some(number) = self.log.head(name).await?.header.state else { return Ok(None) };
+            // It may have been replaced and pruned since; then there is a newer one.
+            if let Some(entry) = self.log.entry(name, number).await? {
+                return Ok(Some(entry.body));
+            }
+        }
+        Err(restless(name))
+    }
+
+    /// Returns the state as it was under a number that [`Self::versions`] lists.
+    pub async fn read_version(&self, name: &StateName, number: u64) -> Result<Option<Bytes>> {
+        let versions = self.versions(name).await?;
+        if !versions.iter().any(|version| version.number == number) {
+            return Ok(None);
+        }
+        Ok(self.log.entry(name, number).await?.map(|entry| entry.body))
+    }
+
+    /// Returns the kept versions, oldest first, those of a deleted state included.
+    pub async fn versions(&self, name: &StateName) -> Result<Vec<Version>> {
+        Ok(self.log.head(name).await?.header.versions)
+    }
+
+    /// Returns the names of the states that exist now, sorted.
+    pub async fn list(&self) -> Result<Vec<StateName>> {
+        let all = self.headers().await?;
+        Ok(all.into_iter().filter(|(_, header)| header.state.is_some()).map(|(name, _)| name).collect())
+    }
+
+    /// Returns the lock of a state, where it is held.
+    pub async fn lock_of(&self, name: &StateName) -> Result<Option<HeldLock>> {
+        Ok(self.log.head(name).await?.header.lock)
+    }
+
+    /// Returns every held lock, sorted by state.
+    pub async fn locks(&self) -> Result<Vec<LockedState>> {
+        let all = self.headers().await?;
+        Ok(all
+            .into_iter()
+            .filter_map(|(name, header)| Some(LockedState { name, lock: header.lock? }))
+            .collect())
+    }
+
+    /// Takes the lock, unless somebody else holds it.
+    pub async fn lock(&self, name: &StateName, wanted: &HeldLock) -> Result<Locking> {
+        self.change(name, |head| match &head.header.lock {
+            Some(held) if held.id() == wanted.id() => Decision::Answer(Locking::Granted),
+            Some(held) => Decision::Answer(Locking::Held(held.clone())),
+            None => {
+                let header = Header { lock: Some(wanted.clone()), released: None, ..head.header.clone() };
+                Decision::Append(Entry::marker(header), Locking::Granted)
+            }
+        })
+        .await
+    }
+
+    /// Releases the lock for its holder.
+    pub async fn unlock(&self, name: &StateName, id: &str) -> Result<Unlocking> {
+        self.release(name, id, Some(id.to_owned())).await
+    }
+
+    /// Releases the lock against its holder, whose later writes and unlock are refused.
+    pub async fn force_unlock(&self, name: &StateName, id: &str) -> Result<Unlocking> {
+        self.release(name, id, None).await
+    }
+
+    /// Stores a new state for a writer that holds this lock, or none while nobody does.
+    pub async fn write(&self, name: &StateName, lock_id: Option<&str>, body: Bytes) -> Result<Writing> {
+        self.change(name, |head| match refusal(&head.header, lock_id) {
+            Some(refusal) => Decision::Answer(refusal),
+            None => Decision::Append(self.next_state(head, body.clone()), Writing::Accepted),
+        })
+        .await
+    }
+
+    /// Deletes the state under the rules of a write; its lock and its versions stay.
+    pub async fn delete(&self, name: &StateName, lock_id: Option<&str>) -> Result<Writing> {
+        self.change(name, |head| match refusal(&head.header, lock_id) {
+            Some(refusal) => Decision::Answer(refusal),
+            None if head.header.state.is_none() => Decision::Answer(Writing::Accepted),
+            None => {
+                let header = Header { state: None, ..head.header.clone() };
+                Decision::Append(Entry::marker(header), Writing::Accepted)
+            }
+        })
+        .await
+    }
+
+    async fn release(&self, name: &StateName, id: &str, released: Option<String>) -> Result<Unlocking> {
+        self.change(name, |head| match &head.header.lock {
+            Some(held) if held.id() == id => {
+                let header = Header { lock: None, released: released.clone(), ..head.header.clone() };
+                Decision::Append(Entry::marker(header), Unlocking::Released(held.clone()))
+            }
+            Some(held) => Decision::Answer(Unlocking::Held(held.clone())),
+            None if head.header.released.as_deref() == Some(id) => Decision::Answer(Unlocking::Repeated),
+            None => Decision::Answer(Unlocking::NotLocked),
+        })
+        .await
+    }
+
+    /// Decides on the newest entry and adds the next, as often as somebody else was first.
+    async fn change<T>(&self, name: &StateName, decide: impl Fn(&Head) -> Decision<T>) -> Result<T> {
+        for _ in 0..ATTEMPTS {
+            let began = self.clock.now();
+            let head = self.log.head(name).await?;
+            let (entry, answer) = match decide(&head) {
+                Decision::Answer(answer) => return Ok(answer),
+                Decision::Append(entry, answer) => (entry, answer),
+            };
+            match self.log.create(name, head.number + 1, &entry).await? {
+                Creation::Taken => {}
+                Creation::Created => {
+                    self.refuse_if_late(name, began)?;
+                    self.log.remove(name, self.superseded(&head, &entry.header)).await;
+                    return Ok(answer);
+                }
+            }
+        }
+        Err(restless(name))
+    }
+
+    fn next_state(&self, head: &Head, body: Bytes) -> Entry {
+        let number = head.number + 1;
+        let now = self.clock.now();
+        let mut header = Header { state: Some(number), ..head.header.clone() };
+        header.versions.push(Version { number, at: now, size: body.len() as u64 });
+        header.versions = self.retention.keep(&header.versions, now);
+        Entry { header, body }
+    }
+
+    fn refuse_if_late(&self, name: &StateName, began: Timestamp) -> Result<()> {
+        if self.clock.now().duration_since(began) < LONGEST_CHANGE {
+            return Ok(());
+        }
+        Err(Error::unavailable(format!("the change of the state `{name}` took too long to be trusted"))
+            .hint("read the state again before anything else is done with it"))
+    }
+
+    /// Returns the entries that are neither a kept version nor young enough to fence off a slow writer.
+    fn superseded(&self, head: &Head, now_valid: &Header) -> Vec<u64> {
+        let oldest = (self.clock.now() - GRACE).as_second();
+        let kept =
+            |number| now_valid.versions.binary_search_by_key(&number, |version| version.number).is_ok();
+        let gone = head.entries.iter().filter(|entry| entry.stored_at < oldest && !kept(entry.number));
+        gone.map(|entry| entry.number).collect()
+    }
+
+    async fn headers(&self) -> Result<Vec<(StateName, Header)>> {
+        let look = |name: StateName| async move {
+            let header = self.log.head(&name).await?.header;
+            Ok((name, header))
+        };
+        let names = self.log.names().await?;
+        futures::stream::iter(names).map(look).buffered(LISTED_TOGETHER).try_collect().await
+    }
+}
+
+/// Returns why a writer with this lock id may not write, if it may not.
+fn refusal(header: &Header, lock_id: Option<&str>) -> Option<Writing> {
+    match (&header.lock, lock_id) {
+        (Some(held), Some(id)) if held.id() == id => None,
+        (Some(held), _) => Some(Writing::Locked(held.clone())),
+        (None, Some(_)) => Some(Writing::Stale),
+        (None, None) => None,
+    }
+}

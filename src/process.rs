@@ -14,4 +14,4 @@ mod liveness;
 pub use child::{Captured, Stream, capture, passthrough, run};
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;
-pub use liveness::{hostname, is_alive, started_at, this_process};
+pub use liveness::{hostname, is_alive, started_at, this_holder, this_process};

@@ -111,8 +111,9 @@ async fn ask(stack: &StackId, args: &ForceUnlockArgs, context: &Context) -> Resu
         return Err(Error::usage("`force-unlock` has to ask, but there is no terminal").hint("say yes: `--yes`"));
     };
     let mut interrupts = context.interrupts.clone();
+    let question = format!("Release the lock of `{stack}`?");
     let yes = tokio::select! {
-        yes = confirm(&terminal, &format!("Release the lock of `{stack}`?")) => yes,
+        yes = confirm(&terminal, &question) => yes,
         _ = interrupts.beyond(0) => return Err(Error::interrupted("the lock was left as it is")),
     };
     if yes { Ok(()) } else { Err(Error::failed("the lock was left as it is")) }
@@ -121,15 +122,15 @@ async fn ask(stack: &StackId, args: &ForceUnlockArgs, context: &Context) -> Resu
 async fn release(workspace: &Workspace, lock: &StackLock, stack: &Stack, context: &Context) -> Result<Exit> {
     let store = engine::open_store(&workspace.project, context.clock)?;
     match store.force_unlock(&engine::state_name(stack)?, &lock.lock.info.id).await? {
-        Unlocking::Released => {
+        Unlocking::Released(_) => {
             context.terminal.note(&format!("released the lock of `{}`", stack.id));
             Ok(Exit::OK)
         }
-        Unlocking::NotLocked => {
+        Unlocking::NotLocked | Unlocking::Repeated => {
             context.terminal.note(&format!("`{}` was released meanwhile", stack.id));
             Ok(Exit::OK)
         }
-        Unlocking::HeldByOther(_) => {
+        Unlocking::Held(_) => {
             context.terminal.alert(&format!("`{}` was locked anew meanwhile; nothing was released", stack.id));
             Ok(Kind::Locked.exit())
         }

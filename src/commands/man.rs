@@ -1,11 +1,10 @@
 //! `infra man`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::Context;
-use crate::atomic_file;
 use crate::cli;
 use crate::error::{Exit, Result, io};
 
@@ -28,19 +27,9 @@ pub fn run(args: &ManArgs, context: &Context) -> Result<Exit> {
     command.build();
     match &args.dir {
         None => context.terminal.data(&page(&command)),
-        Some(dir) => write_pages(&command, "", &context.cwd.join(dir))?,
+        Some(dir) => write_pages(command, &context.cwd.join(dir))?,
     }
     Ok(Exit::OK)
-}
-
-fn write_pages(command: &clap::Command, prefix: &str, dir: &std::path::Path) -> Result<()> {
-    std::fs::create_dir_all(dir).map_err(io("create", dir))?;
-    let name = format!("{prefix}{}", command.get_name());
-    atomic_file::write(&dir.join(format!("{name}.1")), page(&command.clone().name(name.clone())).as_bytes())?;
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-        write_pages(sub, &format!("{name}-"), dir)?;
-    }
-    Ok(())
 }
 
 fn page(command: &clap::Command) -> String {
@@ -48,4 +37,9 @@ fn page(command: &clap::Command) -> String {
     // Writing into memory does not fail.
     let _ = clap_mangen::Man::new(command.clone()).render(&mut text);
     String::from_utf8_lossy(&text).into_owned()
+}
+
+fn write_pages(command: clap::Command, dir: &Path) -> Result<()> {
+    std::fs::create_dir_all(dir).map_err(io("create", dir))?;
+    clap_mangen::generate_to(command, dir).map_err(io("write man pages into", dir))
 }

@@ -13,7 +13,6 @@ use crate::model::{Holder, RunCommand, RunPlan, RunReport, StackRun};
 use crate::process;
 use crate::report::{Asking, Console, JsonLines, PlanOutput, Report, RunRecord, Unfinished, listen};
 use crate::stacks;
-use crate::state;
 use crate::tofu::call::PlanMode;
 
 /// Flags of every run.
@@ -127,7 +126,7 @@ fn reports(
     context: &Context,
 ) -> Result<Vec<Box<dyn Report>>> {
     let runs_dir = workspace.project.runs_dir();
-    let record = RunRecord::begin(&runs_dir, &options.run_id, plan.command, this_process(&options.run_id))?;
+    let record = RunRecord::begin(&runs_dir, &options.run_id, plan.command, process::this_holder(Some(options.run_id.clone())))?;
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
     let mut reports: Vec<Box<dyn Report>> = vec![Box::new(record), Box::new(Console::new(context.terminal, plans))];
     if args.jsonl {
@@ -183,8 +182,4 @@ fn warn_of_the_past(workspace: &Workspace, events: &Events) {
             ],
         );
     }
-}
-
-fn this_process(run_id: &str) -> Holder {
-    state::this_process(Some(run_id.to_owned()))
 }

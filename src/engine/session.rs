@@ -188,7 +188,8 @@ pub fn open_store(project: &Project, clock: Clock) -> Result<StateStore> {
 }
 
 fn remote_environment(env: Environment, url: &str, name: &StateName) -> Environment {
-    let address = format!("{url}/{}", name.url_path());
+    // Both are rooted at `/states`: the configured address ends with it, the path begins with it.
+    let address = format!("{url}{}", name.url_path().trim_start_matches("/states"));
     let lock = format!("{address}/lock");
     env.with("TF_HTTP_ADDRESS", &address).with("TF_HTTP_LOCK_ADDRESS", &lock).with("TF_HTTP_UNLOCK_ADDRESS", &lock)
 }

@@ -96,7 +96,7 @@ pub struct StackRun {
 
 impl StackRun {
     /// Makes a run of a stack with nothing special about it and no steps.
-    pub const fn bare(stack: Stack) -> Self {
+    pub fn bare(stack: Stack) -> Self {
         let (steps, after, var_files) = (Vec::new(), Vec::new(), Vec::new());
         Self { stack, steps, after, inputs: BTreeMap::new(), var_files, env: BTreeMap::new(), protect: false }
     }

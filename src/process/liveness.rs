@@ -7,6 +7,8 @@ use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
+use crate::model::Holder;
+
 /// Returns the host's name, or `unknown`.
 pub fn hostname() -> String {
     nix::unistd::gethostname()
@@ -18,6 +20,12 @@ pub fn hostname() -> String {
 /// Returns this process's id.
 pub fn this_process() -> u32 {
     std::process::id()
+}
+
+/// Returns this process as the holder of a lock or the doer of a run.
+pub fn this_holder(run_id: Option<String>) -> Holder {
+    let pid = this_process();
+    Holder { host: hostname(), pid, started: started_at(pid), run_id }
 }
 
 /// Returns when a process started, in clock ticks since the system's start, where that can be read.

@@ -41,7 +41,7 @@ pub struct Console {
 
 impl Console {
     /// Writes to this terminal.
-    pub const fn new(terminal: Terminal, plans: PlanOutput) -> Self {
+    pub fn new(terminal: Terminal, plans: PlanOutput) -> Self {
         let (command, warned) = (RunCommand::Plan, BTreeSet::new());
         Self { terminal, plans, command, stacks: 0, id_width: 0, spinner: None, warned }
     }

@@ -30,11 +30,11 @@ pub struct Embedded {
 
 impl Embedded {
     /// Starts a server on the current runtime; its locks name this process and the run.
-    pub async fn start(store: StateStore, run_id: &str) -> Result<Self> {
+    pub async fn start(store: StateStore, run_id: Option<String>) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| {
             Error::unavailable("cannot listen on 127.0.0.1 for the states of this run").because(error)
         })?;
-        let holder = this_holder(run_id);
+        let holder = process::this_holder(run_id);
         let credentials = Credentials::new(USERNAME, random_password()?);
         let service = Service::new(store.clone(), credentials.clone()).with_holder(holder.clone());
         let server = Server::start(listener, service)?;
@@ -64,6 +64,11 @@ impl Embedded {
             ("TF_HTTP_CLIENT_CERTIFICATE_PEM", String::new()),
             ("TF_HTTP_CLIENT_PRIVATE_KEY_PEM", String::new()),
         ]
+    }
+
+    /// Returns the store behind the server.
+    pub const fn store(&self) -> &StateStore {
+        &self.store
     }
 
     /// Releases the lock of a state whose client is certainly dead, if this process took it.
@@ -101,16 +106,6 @@ async fn release_own(store: &StateStore, holder: &Holder, name: &StateName) -> R
     match store.force_unlock(name, lock.id()).await? {
         Unlocking::Released(_) => Ok(true),
         Unlocking::Repeated | Unlocking::NotLocked | Unlocking::Held(_) => Ok(false),
-    }
-}
-
-fn this_holder(run_id: &str) -> Holder {
-    let pid = process::this_process();
-    Holder {
-        host: process::hostname(),
-        pid,
-        started: process::started_at(pid),
-        run_id: Some(run_id.to_owned()),
     }
 }
 

@@ -1,0 +1,155 @@
+//! What the tests share: a project builder that reads like a sentence, and runs of the
+//! real binary with the real tofu.
+//!
+//! tofu comes from `infra deps install`, once, into the user's cache.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+pub mod run;
+pub mod terminal;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+pub use run::{Finished, Running};
+
+/// A stack that applies anywhere: one resource, one output, served state.
+pub const SIMPLE: &str = r#"
+terraform {
+  backend "http" {}
+}
+
+resource "terraform_data" "thing" {
+  input = "one"
+}
+
+output "thing" {
+  value = terraform_data.thing.output
+}
+"#;
+
+/// A project in a temporary folder.
+pub struct Project {
+    _dir: tempfile::TempDir,
+    root: PathBuf,
+    env: Vec<(String, String)>,
+}
+
+impl Project {
+    /// Makes an empty project.
+    pub fn new() -> Self {
+        Self::named("project")
+    }
+
+    /// Makes an empty project in a folder of this name.
+    pub fn named(name: &str) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let root = dir.path().canonicalize().expect("a real path").join(name);
+        std::fs::create_dir(&root).expect("a new folder");
+        Self { _dir: dir, root, env: Vec::new() }.file("infra.yaml", "name: lab\n")
+    }
+
+    /// Adds a file.
+    pub fn file(self, path: &str, text: &str) -> Self {
+        self.write(path, text);
+        self
+    }
+
+    /// Adds a stack with this configuration.
+    pub fn stack(self, id: &str, configuration: &str) -> Self {
+        self.file(&format!("infrastructure/{id}/main.tf"), configuration)
+    }
+
+    /// Replaces `infra.yaml`.
+    pub fn config(self, text: &str) -> Self {
+        self.file("infra.yaml", text)
+    }
+
+    /// Sets a variable for every run.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Writes a file into the project.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.root.join(path);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a writable folder");
+        std::fs::write(path, text).expect("a writable file");
+    }
+
+    /// Reads a file of the project.
+    pub fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Returns a path in the project.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// Returns whether a file is there.
+    pub fn has(&self, path: &str) -> bool {
+        self.root.join(path).exists()
+    }
+
+    /// Runs infra with these arguments to its end.
+    pub fn run(&self, args: &str) -> Finished {
+        self.start(args).wait()
+    }
+
+    /// Starts infra with these arguments.
+    pub fn start(&self, args: &str) -> Running {
+        Running::start(self.command(args), args)
+    }
+
+    /// Returns the command that runs infra in the project.
+    pub fn command(&self, args: &str) -> Command {
+        tofu();
+        let mut command = infra();
+        command.args(args.split_whitespace()).current_dir(&self.root).envs(self.env.iter().cloned());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Returns the resources in the state of a stack, as `infra state list` tells them.
+    pub fn resources(&self, stack: &str) -> Vec<String> {
+        let listed = self.run(&format!("state list {stack} -q")).succeeds();
+        listed.stdout.lines().map(str::to_owned).collect()
+    }
+
+    /// Returns what `infra locks --json` tells.
+    pub fn locks(&self) -> Vec<serde_json::Value> {
+        self.run("locks --json").succeeds().json().as_array().expect("a list").clone()
+    }
+
+    /// Returns the root folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+/// Returns the binary under test with an environment that no developer's habit can change.
+pub fn infra() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_infra"));
+    for (name, _) in std::env::vars() {
+        if name.starts_with("TF_") || name.starts_with("INFRA_") || name.starts_with("AWS_") || name == "CI" {
+            command.env_remove(name);
+        }
+    }
+    command.env("NO_COLOR", "1");
+    command
+}
+
+/// Returns the path of the real tofu; gets it first, which may take minutes on a new machine.
+pub fn tofu() -> &'static Path {
+    static TOFU: OnceLock<PathBuf> = OnceLock::new();
+    TOFU.get_or_init(|| {
+        let output = infra().args(["deps", "install", "--json"]).current_dir(std::env::temp_dir()).output();
+        let output = output.expect("the binary under test starts");
+        assert!(output.status.success(), "no tofu: {}", String::from_utf8_lossy(&output.stderr));
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        found[0]["path"].as_str().expect("a path").into()
+    })
+}

@@ -1,0 +1,132 @@
+//! A run of the binary: started, signalled, waited for, asserted about.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// How long anything may take before a test gives up.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A run under way.
+pub struct Running {
+    child: Child,
+    args: String,
+}
+
+/// A run that has ended.
+pub struct Finished {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+    args: String,
+}
+
+impl Running {
+    pub fn start(mut command: Command, args: &str) -> Self {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+        Self { child, args: args.to_owned() }
+    }
+
+    /// Sends a signal to the process itself.
+    pub fn signal(&self, signal: Signal) -> &Self {
+        kill(self.pid(), signal).expect("a running process");
+        self
+    }
+
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.child.id()).expect("a process id"))
+    }
+
+    /// Waits until a file appears.
+    pub fn until_exists(&self, path: &Path) -> &Self {
+        wait_until(&format!("{} exists", path.display()), || path.exists());
+        self
+    }
+
+    /// Waits for the end.
+    pub fn wait(mut self) -> Finished {
+        let out = self.child.stdout.take().map(read_all);
+        let err = self.child.stderr.take().map(read_all);
+        let code = self.child.wait().expect("the process ends").code();
+        let text = |thread: Option<std::thread::JoinHandle<String>>| thread.map_or(String::new(), |t| t.join().expect("text"));
+        Finished { code, stdout: text(out), stderr: text(err), args: self.args }
+    }
+}
+
+impl Finished {
+    /// Asserts the exit code 0.
+    pub fn succeeds(self) -> Self {
+        self.exits(0)
+    }
+
+    /// Asserts an exit code.
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self}");
+        self
+    }
+
+    /// Asserts that stderr contains a text.
+    pub fn stderr_has(self, text: &str) -> Self {
+        assert!(self.stderr.contains(text), "stderr lacks `{text}`\n{self}");
+        self
+    }
+
+    /// Asserts that stderr does not contain a text.
+    pub fn stderr_lacks(self, text: &str) -> Self {
+        assert!(!self.stderr.contains(text), "stderr has `{text}`\n{self}");
+        self
+    }
+
+    /// Asserts that stdout contains a text.
+    pub fn stdout_has(self, text: &str) -> Self {
+        assert!(self.stdout.contains(text), "stdout lacks `{text}`\n{self}");
+        self
+    }
+
+    /// Asserts that stdout does not contain a text.
+    pub fn stdout_lacks(self, text: &str) -> Self {
+        assert!(!self.stdout.contains(text), "stdout has `{text}`\n{self}");
+        self
+    }
+
+    /// Reads stdout as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("stdout is no JSON: {error}\n{self}"))
+    }
+
+    /// Returns the result of a stack from the JSON report.
+    pub fn result_of(&self, stack: &str) -> String {
+        let report = self.json();
+        let stacks = report["stacks"].as_array().unwrap_or_else(|| panic!("no stacks\n{self}"));
+        let found = stacks.iter().find(|entry| entry["id"] == stack);
+        found.unwrap_or_else(|| panic!("no `{stack}`\n{self}"))["result"].as_str().expect("a result").to_owned()
+    }
+}
+
+impl std::fmt::Display for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { code, stdout, stderr, args } = self;
+        write!(f, "--- infra {args} → {code:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}")
+    }
+}
+
+/// Waits until something holds; panics with its name if it never does.
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn read_all(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).expect("a readable pipe");
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}

@@ -1,0 +1,72 @@
+//! A run on a pseudo terminal: what a person sees and types.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use nix::pty::{Winsize, openpty};
+
+use super::run::wait_until;
+
+/// A run with a person in front of it.
+pub struct AtTerminal {
+    child: Child,
+    keyboard: File,
+    screen: Arc<Mutex<String>>,
+}
+
+impl AtTerminal {
+    /// Starts a command on a terminal of 100 columns.
+    pub fn start(mut command: Command) -> Self {
+        let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+        let pty = openpty(Some(&size), None).expect("a pseudo terminal");
+        let slave = |fd: &OwnedFd| Stdio::from(fd.try_clone().expect("a descriptor"));
+        command.env("TERM", "xterm").stdin(slave(&pty.slave)).stdout(slave(&pty.slave)).stderr(slave(&pty.slave));
+        let child = command.spawn().expect("the binary starts");
+        drop(command);
+        drop(pty.slave);
+        let screen = Arc::new(Mutex::new(String::new()));
+        let reader = File::from(pty.master.try_clone().expect("a descriptor"));
+        std::thread::spawn({
+            let screen = Arc::clone(&screen);
+            move || copy_to(reader, &screen)
+        });
+        Self { child, keyboard: File::from(pty.master), screen }
+    }
+
+    /// Waits until the screen shows a text.
+    pub fn sees(&self, text: &str) -> &Self {
+        wait_until(&format!("the screen shows `{text}`; it shows:\n{}", self.screen()), || self.screen().contains(text));
+        self
+    }
+
+    /// Types a line.
+    pub fn types(&mut self, line: &str) -> &mut Self {
+        self.keyboard.write_all(format!("{line}\n").as_bytes()).expect("a keyboard");
+        self
+    }
+
+    /// Waits for the end and returns exit code and screen.
+    pub fn wait(mut self) -> (Option<i32>, String) {
+        let code = self.child.wait().expect("the process ends").code();
+        (code, self.screen())
+    }
+
+    pub fn screen(&self) -> String {
+        self.screen.lock().expect("a screen").clone()
+    }
+
+    pub fn pid(&self) -> nix::unistd::Pid {
+        nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).expect("a process id"))
+    }
+}
+
+fn copy_to(mut reader: File, screen: &Mutex<String>) {
+    let mut buffer = [0; 4096];
+    // Reading fails once the last process has closed the terminal.
+    while let Ok(count @ 1..) = reader.read(&mut buffer) {
+        screen.lock().expect("a screen").push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+}

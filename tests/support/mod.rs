@@ -124,6 +124,13 @@ impl Project {
         self.run("locks --json").succeeds().json().as_array().expect("a list").clone()
     }
 
+    /// Returns the path of a stack's log in the newest run.
+    pub fn newest_log(&self, stack: &str) -> String {
+        let runs = std::fs::read_dir(self.path(".infra/runs")).expect("runs").flatten();
+        let newest = runs.map(|entry| entry.file_name()).max().expect("a run");
+        format!(".infra/runs/{}/logs/{stack}.log", newest.to_string_lossy())
+    }
+
     /// Returns the root folder.
     pub fn root(&self) -> &Path {
         &self.root

@@ -130,3 +130,21 @@ fn read_all(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Str
         String::from_utf8_lossy(&bytes).into_owned()
     })
 }
+
+/// Starts a server that refuses everybody, and returns its address; it ends with the test process.
+pub fn unauthorized_server() -> std::net::SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            refuse(stream);
+        }
+    });
+    address
+}
+
+fn refuse(mut stream: std::net::TcpStream) {
+    let mut request = [0; 4096];
+    let _ = stream.read(&mut request);
+    let _ = std::io::Write::write_all(&mut stream, b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+}

@@ -1,0 +1,115 @@
+//! The rules of the house, checked: who may import whom, every module introduces itself.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What each module may use of this crate; `error`, `model` and itself are free for all but `model`.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("atomic_file", &[]),
+    ("bug", &[]),
+    ("error", &[]),
+    ("events", &[]),
+    ("log", &[]),
+    ("model", &[]),
+    ("process", &[]),
+    ("project", &["process"]),
+    ("stacks", &["process"]),
+    ("state", &["process"]),
+    ("tofu", &["process", "atomic_file"]),
+    ("engine", &["atomic_file", "events", "process", "project", "stacks", "state", "tofu"]),
+    ("report", &["atomic_file", "events"]),
+    (
+        "commands",
+        &["atomic_file", "cli", "engine", "events", "process", "project", "report", "stacks", "state", "tofu"],
+    ),
+    ("cli", &["commands", "log", "process", "report"]),
+];
+
+#[test]
+fn modules_import_only_what_the_house_allows() {
+    let mut offences = Vec::new();
+    for (file, text) in sources() {
+        let module = module_of(&file);
+        let allowed = allowed_for(&module);
+        for used in crate_imports(&text) {
+            let free = used == module || used == "error" || (used == "model" && module != "error");
+            if !free && !allowed.contains(&used.as_str()) {
+                offences.push(format!("{} imports crate::{used}", file.display()));
+            }
+        }
+    }
+
+    assert!(offences.is_empty(), "{}", offences.join("\n"));
+}
+
+#[test]
+fn every_module_says_what_it_is_for() {
+    let silent: Vec<PathBuf> = sources().into_iter().filter(|(_, text)| !text.starts_with("//!")).map(|(file, _)| file).collect();
+
+    assert!(silent.is_empty(), "{silent:?}");
+}
+
+#[test]
+fn the_map_names_every_module() {
+    let map = std::fs::read_to_string(source_dir().join("lib.rs")).expect("lib.rs");
+    let modules: Vec<&str> = map.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+
+    let known: BTreeMap<&str, _> = MAY_IMPORT.iter().copied().collect();
+    assert!(modules.len() >= 15, "{modules:?}");
+    for module in modules {
+        assert!(known.contains_key(module), "no rule for `{module}`");
+    }
+}
+
+#[test]
+fn processes_start_in_one_place() {
+    let starting: Vec<PathBuf> =
+        sources().into_iter().filter(|(_, text)| text.contains("Command::new(")).map(|(file, _)| file).collect();
+
+    assert_eq!(starting.len(), 1, "{starting:?}");
+    assert!(starting[0].ends_with("process/child.rs"), "{starting:?}");
+}
+
+fn allowed_for(module: &str) -> &'static [&'static str] {
+    let rule = MAY_IMPORT.iter().find(|(name, _)| *name == module);
+    rule.unwrap_or_else(|| panic!("no rule for `{module}`")).1
+}
+
+/// Returns the modules that a file names as `crate::module`, outside of its tests.
+fn crate_imports(text: &str) -> Vec<String> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or(text);
+    let names = code.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(|line| line.split("crate::").skip(1));
+    let word = |rest: &str| rest.chars().take_while(|char| char.is_alphanumeric() || *char == '_').collect::<String>();
+    names.map(word).filter(|name| !name.is_empty()).collect()
+}
+
+/// Returns the top-level module a file belongs to.
+fn module_of(file: &Path) -> String {
+    let below = file.strip_prefix(source_dir()).expect("a source file");
+    let first = below.components().next().expect("a name").as_os_str().to_string_lossy().into_owned();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    collect(&source_dir(), &mut found);
+    found.retain(|(file, _)| !file.ends_with("src/main.rs") && !file.ends_with("src/lib.rs"));
+    assert!(found.len() > 50, "the sources were not found");
+    found
+}
+
+fn collect(dir: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in std::fs::read_dir(dir).expect("a source folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).expect("a source file");
+            found.push((path, text));
+        }
+    }
+}
+
+fn source_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}

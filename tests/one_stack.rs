@@ -1,0 +1,352 @@
+//! One stack from plan to destroy, on the real tofu, and everything that can be wrong with it.
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt;
+
+use support::{Project, SIMPLE};
+
+#[test]
+fn a_plan_is_applied_and_then_nothing_is_left_to_do() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    project.run("plan").succeeds().stdout_has("terraform_data.thing will be created").stderr_has("+1 ~0 -0");
+    project.run("apply").succeeds().stderr_has("applied +1 ~0 -0");
+
+    project.run("plan --detailed-exitcode").succeeds().stderr_has("no changes");
+    assert_eq!(project.resources("x"), ["terraform_data.thing"]);
+}
+
+#[test]
+fn changes_are_told_by_the_exit_code_when_asked_for() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    project.run("plan --detailed-exitcode").exits(2);
+    project.run("plan").succeeds();
+}
+
+#[test]
+fn a_saved_plan_is_applied_once_and_removed() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("plan").succeeds();
+    assert!(project.has(".infra/plans/01-a/x.tfplan"));
+
+    project.run("apply").succeeds();
+
+    assert!(!project.has(".infra/plans/01-a/x.tfplan"));
+    assert!(!project.has(".infra/plans/01-a/x.plan.json"));
+}
+
+#[test]
+fn a_saved_plan_can_be_read_by_its_owner_only() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    project.run("plan").succeeds();
+
+    let mode = |path| std::fs::metadata(project.path(path)).expect("metadata").permissions().mode() & 0o777;
+    assert_eq!(mode(".infra/plans/01-a/x.tfplan"), 0o600);
+    assert_eq!(mode(".infra/plans/01-a"), 0o700);
+}
+
+#[test]
+fn a_plan_of_files_that_changed_since_is_refused() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("plan").succeeds();
+    project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
+
+    let run = project.run("apply").exits(1);
+
+    run.stderr_has("error[stale-plan]").stderr_has("changed since").stderr_has("hint: plan again: `infra plan 01-a/x`");
+    assert!(project.resources("x").is_empty());
+}
+
+#[test]
+fn a_plan_of_a_module_that_changed_since_is_refused() {
+    let module = "resource \"terraform_data\" \"m\" {\n  input = 1\n}\n";
+    let user = "terraform {\n  backend \"http\" {}\n}\n\nmodule \"m\" {\n  source = \"../../modules/m\"\n}\n";
+    let project = Project::new().stack("01-a/x", user).file("infrastructure/modules/m/main.tf", module);
+    project.run("plan").succeeds();
+    project.write("infrastructure/modules/m/main.tf", &module.replace('1', "2"));
+
+    project.run("apply").exits(1).stderr_has("error[stale-plan]");
+}
+
+#[test]
+fn a_plan_that_became_stale_by_another_apply_is_refused_by_tofu_with_a_hint() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("plan --out-dir first").succeeds();
+    project.run("apply --yes").succeeds();
+
+    let run = project.run("apply --plan-dir first").exits(1);
+
+    run.stderr_has("Saved plan is stale").stderr_has("hint: the state changed since the plan was made");
+}
+
+#[test]
+fn a_stale_plan_is_planned_again_if_that_is_asked_for() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("plan").succeeds();
+    project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
+
+    project.run("apply --plan-only-stale --yes").succeeds().stderr_has("applied +1 ~0 -0");
+}
+
+#[test]
+fn a_damaged_plan_file_is_refused() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("plan").succeeds();
+    project.write(".infra/plans/01-a/x.tfplan", "damaged");
+
+    project.run("apply").exits(1).stderr_has("its plan file is missing or damaged");
+}
+
+#[test]
+fn without_a_terminal_and_a_yes_nothing_is_changed() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    let run = project.run("apply").exits(64);
+
+    run.stderr_has("there is no terminal").stderr_has("hint: say yes beforehand: `infra apply 01-a/x --yes`");
+    project.run("destroy").exits(64).stderr_has("there is no terminal");
+}
+
+#[test]
+fn destroy_takes_everything_away() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("apply --yes").succeeds();
+
+    project.run("destroy --yes").succeeds().stderr_has("destroyed +0 ~0 -1");
+
+    assert!(project.resources("x").is_empty());
+    project.run("destroy --yes").succeeds().stderr_has("no changes");
+}
+
+#[test]
+fn a_syntax_error_is_told_with_file_and_line() {
+    let project = Project::new().stack("01-a/x", "resource \"terraform_data\" \"a\" {\n  input =\n}\n");
+
+    let run = project.run("plan").exits(1);
+
+    run.stderr_has("infrastructure/01-a/x/main.tf:2");
+}
+
+#[test]
+fn an_error_that_only_tofu_finds_is_passed_through_with_its_place() {
+    let project = Project::new().stack("01-a/x", "resource \"terraform_data\" \"a\" {\n  inputt = 1\n}\n");
+
+    project.run("validate").exits(1).stderr_has("Unsupported argument").stderr_has("main.tf:2:3");
+    project.run("plan").exits(1).stderr_has("Unsupported argument").stderr_has("main.tf:2:3");
+}
+
+#[test]
+fn a_missing_variable_names_the_file_to_set_it_in() {
+    let project = Project::new().stack("01-a/x", "variable \"node\" {\n  type = string\n}\n");
+
+    let run = project.run("plan").exits(1);
+
+    run.stderr_has("No value for required variable")
+        .stderr_has("hint: set `node` in `infrastructure/01-a/x/terraform.tfvars`");
+}
+
+#[test]
+fn the_only_variable_file_of_a_folder_is_used() {
+    let stack = "variable \"node\" {\n  type = string\n}\n\noutput \"node\" {\n  value = var.node\n}\n";
+    let project = Project::new().stack("01-a/x", stack).file("infrastructure/01-a/x/vms.tfvars", "node = \"pve7\"\n");
+
+    project.run("apply --yes").succeeds();
+
+    project.run("output x node --raw").succeeds().stdout_has("pve7");
+}
+
+#[test]
+fn a_failing_provisioner_fails_the_stack_and_keeps_what_was_made() {
+    let failing = r#"
+terraform {
+  backend "http" {}
+}
+resource "terraform_data" "first" {}
+resource "terraform_data" "second" {
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {
+    command = "echo out of paper >&2; exit 3"
+  }
+}
+"#;
+    let project = Project::new().stack("01-a/x", failing);
+
+    let run = project.run("apply --yes").exits(1);
+
+    run.stderr_has("local-exec provisioner error").stderr_has("out of paper").stderr_has("with terraform_data.second");
+    assert!(project.resources("x").contains(&"terraform_data.first".to_owned()));
+    assert!(project.locks().is_empty());
+}
+
+#[test]
+fn init_is_skipped_until_something_it_depends_on_changes() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("plan").succeeds().stderr_has("initialising");
+
+    project.run("plan").succeeds().stderr_lacks("initialising");
+
+    project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
+    project.run("plan").succeeds().stderr_lacks("initialising");
+    std::fs::remove_dir_all(project.path("infrastructure/01-a/x/.terraform")).expect("a data folder");
+    project.run("plan").succeeds().stderr_has("initialising");
+    project.run("plan --init").succeeds().stderr_has("initialising");
+}
+
+#[test]
+fn a_new_local_module_is_initialised_by_itself() {
+    let project = Project::new().stack("01-a/x", SIMPLE).file("infrastructure/modules/m/main.tf", "output \"o\" {\n  value = 1\n}\n");
+    project.run("plan").succeeds();
+    let with_module = format!("{SIMPLE}\nmodule \"m\" {{\n  source = \"../../modules/m\"\n}}\n");
+    project.write("infrastructure/01-a/x/main.tf", &with_module);
+
+    project.run("plan").succeeds().stderr_has("initialising");
+}
+
+#[test]
+fn a_changed_backend_ends_in_a_hint() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("apply --yes").succeeds();
+    let local = SIMPLE.replace("backend \"http\" {}", "backend \"local\" {}");
+    project.write("infrastructure/01-a/x/main.tf", &local);
+
+    let run = project.run("plan").exits(1);
+
+    run.stderr_has("hint: ").stderr_has("infra init 01-a/x -- -migrate-state").stderr_has("-reconfigure");
+}
+
+#[test]
+fn a_missing_provider_ends_in_a_hint_about_the_way_to_get_it() {
+    let project = Project::new()
+        .stack("01-a/x", "resource \"null_resource\" \"a\" {}\n")
+        .file("none/.keep", "")
+        .file("tofurc", "provider_installation {\n  filesystem_mirror {\n    path = \"none\"\n  }\n}\n");
+    let project = { let rc = project.path("tofurc").display().to_string(); project.env("TF_CLI_CONFIG_FILE", &rc) };
+
+    let run = project.run("plan").exits(1);
+
+    run.stderr_has("Failed to query available provider packages").stderr_has("hint: the provider registry cannot be reached");
+}
+
+#[test]
+fn refused_credentials_of_a_remote_backend_end_in_a_hint() {
+    let server = support::run::unauthorized_server();
+    let stack = format!("terraform {{\n  backend \"http\" {{\n    address = \"http://{server}/state\"\n  }}\n}}\n");
+    let project = Project::new().stack("01-a/x", &stack);
+
+    let run = project.run("plan").exits(1);
+
+    run.stderr_has("requires auth").stderr_has("backend block in `infrastructure/01-a/x`").stderr_has("TF_HTTP_USERNAME").stderr_has("`infra doctor`");
+}
+
+#[test]
+fn a_missing_cli_configuration_is_told_once_and_not_by_every_call() {
+    let project = Project::new().stack("01-a/x", SIMPLE).env("TF_CLI_CONFIG_FILE", "/nonexistent/tofurc");
+
+    let run = project.run("plan").succeeds();
+
+    assert_eq!(run.stderr.matches("/nonexistent/tofurc").count(), 1, "{run}");
+    assert!(!project.read(&project.newest_log("01-a/x")).contains("tofurc"));
+}
+
+#[test]
+fn what_is_inherited_cannot_change_a_command_unseen() {
+    let project = Project::new().stack("01-a/x", SIMPLE).env("TF_CLI_ARGS_plan", "-destroy").env("TF_WORKSPACE", "other");
+
+    project.run("plan").succeeds().stderr_has("+1 ~0 -0");
+}
+
+#[test]
+fn a_path_with_spaces_and_unicode_works() {
+    let project = Project::named("mein Labor ✓").stack("01-höhe/ein stack", SIMPLE);
+
+    project.run("apply --all --yes").succeeds().stderr_has("applied +1 ~0 -0");
+
+    project.run("apply --all --yes").succeeds().stderr_has("no changes");
+}
+
+#[test]
+fn a_project_that_cannot_be_written_says_so_and_where() {
+    let project = Project::new().stack("01-a/x", SIMPLE).file(".infra", "a file where a folder must be");
+
+    let run = project.run("plan").exits(69);
+
+    run.stderr_has("cannot create").stderr_has(".infra");
+}
+
+#[test]
+fn a_full_disk_fails_the_stack_and_keeps_the_old_state() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("apply --yes").succeeds();
+    project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
+
+    // A limit on the size of files is how a full disk looks from inside.
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "ulimit -f 1; exec \"$0\" apply x --yes"]).arg(env!("CARGO_BIN_EXE_infra")).current_dir(project.root());
+    let run = support::Running::start(limited, "apply x --yes").wait();
+
+    assert_ne!(run.code, Some(0), "{run}");
+    project.run("output x thing --raw").succeeds().stdout_has("one");
+}
+
+#[test]
+fn errors_are_json_too_when_json_is_asked_for() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    let run = project.run("plan nowhere --json").exits(64);
+
+    let error = &run.json()["error"];
+    assert_eq!(error["kind"], "usage");
+    assert!(error["message"].as_str().expect("a message").contains("nowhere"), "{run}");
+    assert!(run.stderr.contains("nowhere"), "{run}");
+}
+
+#[test]
+fn the_report_has_the_documented_shape() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    let run = project.run("plan --json").succeeds();
+
+    let report = run.json();
+    assert_eq!((report["command"].as_str(), report["exit_code"].as_i64()), (Some("plan"), Some(0)));
+    assert_eq!(report["stacks"][0]["id"], "01-a/x");
+    assert_eq!(report["stacks"][0]["add"], 1);
+    assert_eq!(run.result_of("01-a/x"), "succeeded");
+    let recorded = project.read(&format!(".infra/runs/{}/report.json", report["run_id"].as_str().expect("an id")));
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&recorded).expect("JSON"), report);
+}
+
+#[test]
+fn the_event_stream_is_one_object_a_line() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    let run = project.run("plan --jsonl").succeeds();
+
+    let types: Vec<String> = run
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["type"].as_str().expect("a type").to_owned())
+        .collect();
+    assert_eq!(types.first().map(String::as_str), Some("run_started"));
+    assert_eq!(types.last().map(String::as_str), Some("run_finished"));
+    assert!(types.contains(&"planned".to_owned()), "{types:?}");
+}
+
+#[test]
+fn arguments_after_two_dashes_reach_tofu() {
+    let two = format!("{SIMPLE}\nresource \"terraform_data\" \"other\" {{}}\n");
+    let project = Project::new().stack("01-a/x", &two);
+
+    project.run("plan -- -target=terraform_data.other").succeeds().stderr_has("+1 ~0 -0");
+}
+
+#[test]
+fn a_dry_run_says_what_would_run_and_runs_nothing() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    project.run("apply --dry-run").succeeds().stdout_has("init → plan → approve → apply");
+
+    assert!(!project.has("infrastructure/01-a/x/.terraform"));
+}

@@ -8,8 +8,8 @@
 mod child;
 mod interrupts;
 mod invocation;
-mod liveness;
 mod lines;
+mod liveness;
 
 pub use child::{Captured, Stream, capture, passthrough, run};
 pub use interrupts::Interrupts;

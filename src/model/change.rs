@@ -121,7 +121,8 @@ mod tests {
     fn a_replacement_is_counted_once_and_shown_apart() {
         let change = |action| ResourceChange { address: "a.b".to_owned(), action };
 
-        let counts = ChangeCounts::of(&[change(Action::Create), change(Action::Replace), change(Action::Read)]);
+        let counts =
+            ChangeCounts::of(&[change(Action::Create), change(Action::Replace), change(Action::Read)]);
 
         assert_eq!(counts.to_string(), "+1 ~0 -0 -/+1");
     }

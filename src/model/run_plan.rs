@@ -118,7 +118,13 @@ impl fmt::Display for RunPlan {
         for (number, wave) in self.waves.iter().enumerate() {
             for run in wave {
                 let steps = run.steps.iter().map(|step| format!("{step:?}").to_lowercase());
-                writeln!(f, "{:>3}  {}  {}", number + 1, run.stack.id, steps.collect::<Vec<_>>().join(" → "))?;
+                writeln!(
+                    f,
+                    "{:>3}  {}  {}",
+                    number + 1,
+                    run.stack.id,
+                    steps.collect::<Vec<_>>().join(" → ")
+                )?;
             }
         }
         Ok(())

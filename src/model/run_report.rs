@@ -67,7 +67,18 @@ impl StackReport {
     /// Makes the report of a stack that ended without an error.
     pub fn new(id: StackId, result: StackResult) -> Self {
         let (reason, error) = (None, None);
-        Self { id, result, reason, add: 0, change: 0, destroy: 0, replace: 0, import: 0, duration_s: 0.0, error }
+        Self {
+            id,
+            result,
+            reason,
+            add: 0,
+            change: 0,
+            destroy: 0,
+            replace: 0,
+            import: 0,
+            duration_s: 0.0,
+            error,
+        }
     }
 
     /// Adds what the plan does.

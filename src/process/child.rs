@@ -52,7 +52,11 @@ pub struct Captured {
 }
 
 /// Runs a child to its end and hands each line of its output on as it comes.
-pub async fn run(call: Invocation, interrupts: &Interrupts, on_line: impl Fn(Stream, &str)) -> Result<ExitStatus> {
+pub async fn run(
+    call: Invocation,
+    interrupts: &Interrupts,
+    on_line: impl Fn(Stream, &str),
+) -> Result<ExitStatus> {
     let mut started = Started::spawn(call, Streams::Piped)?;
     let stdout = started.child.stdout.take();
     let stderr = started.child.stderr.take();
@@ -73,7 +77,8 @@ pub async fn capture(call: Invocation, interrupts: &Interrupts) -> Result<Captur
     let mut started = Started::spawn(call, Streams::Piped)?;
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let (mut out, mut err) = (started.child.stdout.take(), started.child.stderr.take());
-    let collected = async { tokio::try_join!(read_all(out.as_mut(), &mut stdout), read_all(err.as_mut(), &mut stderr)) };
+    let collected =
+        async { tokio::try_join!(read_all(out.as_mut(), &mut stdout), read_all(err.as_mut(), &mut stderr)) };
     let status = started.wait_with(interrupts.clone(), collected).await?;
     Ok(Captured { status, stdout, stderr })
 }
@@ -213,7 +218,10 @@ fn command_of(call: &Invocation, streams: Streams, group: Group) -> Command {
 
 /// Asks the system to stop the child gently when this process dies without being able to.
 #[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "a hook between fork and exec; it makes one system call and allocates nothing")]
+#[expect(
+    unsafe_code,
+    reason = "a hook between fork and exec; it makes one system call and allocates nothing"
+)]
 fn die_with_parent(command: &mut Command) {
     let hook = || nix::sys::prctl::set_pdeathsig(Signal::SIGTERM).map_err(Into::into);
     // SAFETY: prctl is async-signal-safe and the closure touches no memory of the parent.

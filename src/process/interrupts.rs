@@ -28,12 +28,11 @@ impl Interrupts {
     /// Begins to listen for signals; must run inside the runtime.
     pub fn listen() -> Result<Self> {
         let (sender, seen) = watch::channel(Seen::default());
-        for (kind, keyboard) in [
-            (SignalKind::interrupt(), true),
-            (SignalKind::terminate(), false),
-            (SignalKind::hangup(), false),
-        ] {
-            let mut stream = signal(kind).map_err(|e| Error::unavailable("cannot listen for signals").because(e))?;
+        for (kind, keyboard) in
+            [(SignalKind::interrupt(), true), (SignalKind::terminate(), false), (SignalKind::hangup(), false)]
+        {
+            let mut stream =
+                signal(kind).map_err(|e| Error::unavailable("cannot listen for signals").because(e))?;
             let sender = sender.clone();
             tokio::spawn(async move {
                 while stream.recv().await.is_some() {

@@ -6,7 +6,10 @@
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// Calls `on_line` for each line until the pipe closes.
-pub(super) async fn each_line<R: AsyncRead + Unpin>(pipe: R, mut on_line: impl FnMut(&str)) -> std::io::Result<()> {
+pub(super) async fn each_line<R: AsyncRead + Unpin>(
+    pipe: R,
+    mut on_line: impl FnMut(&str),
+) -> std::io::Result<()> {
     let mut reader = BufReader::with_capacity(64 * 1024, pipe);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line).await? > 0 {

@@ -9,7 +9,10 @@ use nix::unistd::Pid;
 
 /// Returns the host's name, or `unknown`.
 pub fn hostname() -> String {
-    nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_else(|| "unknown".to_owned())
+    nix::unistd::gethostname()
+        .ok()
+        .and_then(|name| name.into_string().ok())
+        .unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Returns this process's id.

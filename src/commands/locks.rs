@@ -39,7 +39,7 @@ pub(super) struct StackLock {
 /// Runs the command.
 pub async fn run(args: &LocksArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
-    let chosen = match args.stacks.selection().chooses_nothing() {
+    let chosen = match args.stacks.selection().is_empty() {
         true => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
         false => workspace.choose(&args.stacks, context)?,
     };

@@ -59,7 +59,7 @@ pub fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
 
 /// A listing without a choice lists everything, wherever one stands.
 fn choose_or_all(workspace: &Workspace, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
-    if args.selection().chooses_nothing() {
+    if args.selection().is_empty() {
         return Ok(workspace.stacks.iter().map(|stack| stack.id.clone()).collect());
     }
     workspace.choose(args, context)
@@ -67,8 +67,8 @@ fn choose_or_all(workspace: &Workspace, args: &StackArgs, context: &Context) -> 
 
 fn show_graph(workspace: &Workspace, format: GraphFormat, context: &Context) {
     let text = match format {
-        GraphFormat::Mermaid => stacks::to_mermaid(&workspace.project, &workspace.stacks),
-        GraphFormat::Dot => stacks::to_dot(&workspace.project, &workspace.stacks),
+        GraphFormat::Mermaid => stacks::mermaid(&workspace.project, &workspace.stacks),
+        GraphFormat::Dot => stacks::dot(&workspace.project, &workspace.stacks),
     };
     context.terminal.data(&text);
 }
@@ -86,7 +86,7 @@ fn stack_json(stack: &Stack) -> Value {
         "tags": stack.tags,
         "depends_on": stack.depends_on,
         "modules": stack.modules,
-        "backend": { "type": stack.backend.kind(), "identity": stacks::identity(&stack.backend) },
+        "backend": { "type": stack.backend.kind(), "identity": stacks::identity(&stack.backend, &stack.path) },
         "warnings": stack.warnings,
         "problems": stack.problems,
     })

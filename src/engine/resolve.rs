@@ -2,6 +2,7 @@
 //!
 //! Reads folders to find variable files, and decides everything before anything runs.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::var_files::var_files;
@@ -17,32 +18,32 @@ pub fn resolve_run_plan(
     command: RunCommand,
 ) -> Result<RunPlan> {
     let direction = if command == RunCommand::Destroy { Direction::Down } else { Direction::Up };
-    let order = stacks::waves(project, all, chosen, direction)?;
+    let before = match command.is_ordered() {
+        true => stacks::after(project, all, chosen, direction)?,
+        false => BTreeMap::new(),
+    };
     let mut waves = Vec::new();
-    for wave in order {
-        let runs = wave.iter().map(|id| stack_run(project, all, chosen, (id, command)));
+    for wave in stacks::waves(project, all, chosen, direction)? {
+        let runs = wave.iter().map(|id| {
+            let after = before.get(id).into_iter().flatten().cloned().collect();
+            Ok(StackRun { after, ..stack_run(project, all, id, command)? })
+        });
         waves.push(runs.collect::<Result<Vec<_>>>()?);
     }
     Ok(RunPlan { command, project: project.name.clone(), waves })
 }
 
-fn stack_run(project: &Project, all: &[Stack], chosen: &[StackId], (id, command): (&StackId, RunCommand)) -> Result<StackRun> {
+fn stack_run(project: &Project, all: &[Stack], id: &StackId, command: RunCommand) -> Result<StackRun> {
     let stack = all.iter().find(|stack| stack.id == *id);
     let stack = stack.ok_or_else(|| Error::bug(format!("`{id}` was chosen but not found")))?;
     let settings = stacks::settings_for(project, id);
-    let direction = if command == RunCommand::Destroy { Direction::Down } else { Direction::Up };
-    let after = match command.is_ordered() {
-        true => stacks::must_come_before(project, all, chosen, id, direction),
-        false => Vec::new(),
-    };
     Ok(StackRun {
-        stack: stack.clone(),
         steps: steps_of(command),
-        after,
-        inputs: settings.inputs,
+        inputs: stacks::resolve_inputs(project, all, id)?,
         var_files: needed_var_files(project, stack, &settings.var_files, command)?,
         env: settings.env,
-        protect: settings.protect,
+        protect: settings.protect.unwrap_or(false),
+        ..StackRun::bare(stack.clone())
     })
 }
 

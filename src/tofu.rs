@@ -1,1 +1,17 @@
-//! 
+//! OpenTofu itself: which one to run, and how it gets onto this machine.
+//!
+//! Begin at [`locate`]: it finds a tofu that suits the project, or installs one.
+
+mod binary;
+mod constraint;
+mod install;
+mod known_versions;
+mod probe;
+mod progress;
+mod version;
+
+pub use binary::{LocateRequest, PassedOver, Search, Source, Tofu, find, install, locate, search};
+pub use constraint::Constraint;
+pub use install::{Origin, Receipt, ReleaseSource, newest_release, receipt};
+pub use progress::Progress;
+pub use version::{FLOOR, Flavour, PIN};

@@ -1,0 +1,217 @@
+//! The official release: where its files are, and what must be true of them.
+//!
+//! First the signature over the list of digests, then the archive against the list: what
+//! fails either is not unpacked. Begin at [`fetch`]; [`newest_release`] reads the index.
+
+use std::borrow::Cow;
+
+use semver::Version;
+use serde::Deserialize;
+
+use super::download::{Downloader, Failure, Limit, shown};
+use super::signature::{RELEASE_KEY, TrustedKey};
+use super::{Job, archive};
+use crate::error::{Error, Result};
+use crate::model::Environment;
+use crate::tofu::binary::LocateRequest;
+use crate::tofu::progress::Progress;
+
+const RELEASES: &str = "https://github.com/opentofu/opentofu/releases/download";
+const INDEX: &str = "https://get.opentofu.org/tofu/api.json";
+
+/// The list of digests has some forty lines.
+const LARGEST_LIST: Limit = Limit(1024 * 1024);
+
+/// An archive has some thirty megabytes.
+const LARGEST_ARCHIVE: Limit = Limit(512 * 1024 * 1024);
+
+/// The index names every file of every release.
+const LARGEST_INDEX: Limit = Limit(16 * 1024 * 1024);
+
+/// Where releases come from, and whose signature counts.
+#[derive(Clone, Debug)]
+pub struct ReleaseSource {
+    base_url: String,
+    index_url: String,
+    key: Cow<'static, str>,
+}
+
+impl ReleaseSource {
+    /// Returns the official source, or the mirror that `INFRA_TOFU_MIRROR` names; the key stays the same.
+    pub fn official(env: &Environment) -> Self {
+        let key = Cow::Borrowed(RELEASE_KEY);
+        match env.get("INFRA_TOFU_MIRROR") {
+            Some(mirror) => Self { key, ..Self::at(mirror, String::new()) },
+            None => Self { base_url: RELEASES.to_owned(), index_url: INDEX.to_owned(), key },
+        }
+    }
+
+    /// Returns a source at a URL whose releases an armored public key signs.
+    pub fn at(base_url: &str, key: impl Into<String>) -> Self {
+        let base_url = base_url.trim_end_matches('/').to_owned();
+        let index_url = format!("{base_url}/api.json");
+        Self { base_url, index_url, key: Cow::Owned(key.into()) }
+    }
+
+    fn url(&self, version: &Version, file: &str) -> String {
+        format!("{}/v{version}/{file}", self.base_url)
+    }
+}
+
+/// Downloads and verifies a release, and unpacks its binary into the staging folder.
+pub(super) async fn fetch(job: &Job<'_>) -> Result<(), Failure> {
+    let downloader = Downloader::new(job.request.env, job.progress)?;
+    let digests = signed_digests(job, &downloader).await?;
+    let name = archive_name(job.version);
+    let expected = digest_of(&digests, &name).ok_or_else(|| not_released(job.version, &name))?;
+    let path = job.staging.path(&name);
+    let found =
+        downloader.to_file(&job.request.source.url(job.version, &name), &path, LARGEST_ARCHIVE).await?;
+    (job.progress)(Progress::Verifying { name: name.clone() });
+    if found != expected {
+        return Err(Failure::Failed(wrong_digest(&name, &expected, &found)));
+    }
+    Ok(archive::extract(path, job.staging.binary()).await?)
+}
+
+/// Fetches the list of digests and believes it only with a good signature.
+async fn signed_digests(job: &Job<'_>, downloader: &Downloader<'_>) -> Result<String, Failure> {
+    let source = job.request.source;
+    let name = format!("tofu_{}_SHA256SUMS", job.version);
+    let url = source.url(job.version, &name);
+    let list = downloader.bytes(&url, LARGEST_LIST).await.map_err(|failure| match failure {
+        Failure::Missing(error) => Failure::Missing(no_such_version(job.version, error)),
+        other => other,
+    })?;
+    let signature =
+        downloader.bytes(&format!("{url}.gpgsig"), LARGEST_LIST).await.map_err(|failure| match failure {
+            Failure::Missing(error) => {
+                Failure::Missing(error.detail("a release without its signature is not installed"))
+            }
+            other => other,
+        })?;
+    (job.progress)(Progress::Verifying { name: name.clone() });
+    TrustedKey::from_armor(&source.key)?.verify(&signature, &list).map_err(|error| {
+        error
+            .at(shown(&url))
+            .detail("nothing was installed")
+            .hint("the release was changed on its way or by its mirror; try again, or from another network")
+    })?;
+    String::from_utf8(list).map_err(|_| Error::unavailable(format!("`{name}` is no text")).into())
+}
+
+/// Returns the digest that a list in the form of `sha256sum` gives for a file.
+fn digest_of(list: &str, name: &str) -> Option<String> {
+    list.lines().find_map(|line| {
+        let (digest, file) = line.split_once(char::is_whitespace)?;
+        let file = file.trim_start();
+        let same = file.strip_prefix('*').unwrap_or(file).trim_end() == name;
+        let whole = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (same && whole).then(|| digest.to_ascii_lowercase())
+    })
+}
+
+fn archive_name(version: &Version) -> String {
+    format!("tofu_{version}_{}.tar.gz", platform())
+}
+
+/// Returns this machine as Go names it.
+fn platform() -> String {
+    let system = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let machine = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" => "386",
+        other => other,
+    };
+    format!("{system}_{machine}")
+}
+
+fn no_such_version(version: &Version, error: Error) -> Error {
+    let error = Error::unavailable(format!("there is no release of OpenTofu {version}")).because(error);
+    error.hint("`tofu.version` in infra.yaml must name a version that was released; `infra deps outdated` shows the newest")
+}
+
+fn not_released(version: &Version, name: &str) -> Error {
+    Error::unavailable(format!("OpenTofu {version} is not released for {}", platform()))
+        .detail(format!("its list of digests has no `{name}`"))
+        .hint("build OpenTofu yourself and name it as `tofu.binary` in infra.yaml")
+}
+
+fn wrong_digest(name: &str, expected: &str, found: &str) -> Error {
+    Error::unavailable(format!("`{name}` is not the file that was released"))
+        .fact("expected", format!("sha256 {expected}"))
+        .fact("found", format!("sha256 {found}"))
+        .detail("nothing was installed")
+        .hint("the download was changed on its way or by its mirror; try again, or from another network")
+}
+
+/// The index of all releases.
+#[derive(Debug, Deserialize)]
+struct Index {
+    versions: Vec<IndexEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+struct IndexEntry {
+    id: String,
+}
+
+/// Returns the newest OpenTofu that was released; pre-releases do not count.
+pub async fn newest_release(request: &LocateRequest<'_>) -> Result<Version> {
+    let url = &request.source.index_url;
+    let downloader = Downloader::new(request.env, &|_| ()).map_err(Failure::into_error)?;
+    let mut interrupts = request.interrupts.clone();
+    let before = interrupts.count();
+    let bytes = tokio::select! {
+        fetched = downloader.bytes(url, LARGEST_INDEX) => fetched.map_err(Failure::into_error)?,
+        _ = interrupts.beyond(before) => return Err(Error::interrupted("stopped while asking for the newest OpenTofu")),
+    };
+    newest_in(&bytes)
+        .ok_or_else(|| Error::unavailable("the index of OpenTofu's releases names no version").at(shown(url)))
+}
+
+fn newest_in(index: &[u8]) -> Option<Version> {
+    let index: Index = serde_json::from_slice(index).ok()?;
+    let versions =
+        index.versions.iter().filter_map(|entry| Version::parse(entry.id.trim_start_matches('v')).ok());
+    versions.filter(|version| version.pre.is_empty()).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_found_by_the_whole_name() {
+        let digest = "AB".repeat(32);
+        let list = format!("{}  tofu_1.zip.sbom\n{digest} *tofu_1.zip\nshort  tofu_2.zip\n", "0".repeat(64));
+
+        assert_eq!(digest_of(&list, "tofu_1.zip"), Some("ab".repeat(32)));
+        assert_eq!(digest_of(&list, "tofu_2.zip"), None);
+        assert_eq!(digest_of(&list, "tofu_3.zip"), None);
+    }
+
+    #[test]
+    fn a_mirror_changes_the_urls_and_never_the_key() {
+        let mirror = Environment::default().with("INFRA_TOFU_MIRROR", "https://mirror.example/tofu/");
+        let version = Version::new(1, 12, 6);
+
+        let source = ReleaseSource::official(&mirror);
+
+        assert_eq!(source.url(&version, "x"), "https://mirror.example/tofu/v1.12.6/x");
+        assert_eq!(source.index_url, "https://mirror.example/tofu/api.json");
+        assert_eq!(source.key, ReleaseSource::official(&Environment::default()).key);
+    }
+
+    #[test]
+    fn the_newest_release_is_no_pre_release() {
+        let index = br#"{"versions":[{"id":"1.9.0","files":[]},{"id":"1.13.0-beta1"},{"id":"1.12.10"},{"id":"odd"}]}"#;
+
+        assert_eq!(newest_in(index), Some(Version::new(1, 12, 10)));
+        assert_eq!(newest_in(b"<html>"), None);
+    }
+}

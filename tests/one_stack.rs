@@ -223,11 +223,12 @@ fn a_missing_provider_ends_in_a_hint_about_the_way_to_get_it() {
         .stack("01-a/x", "resource \"null_resource\" \"a\" {}\n")
         .file("none/.keep", "")
         .file("tofurc", "provider_installation {\n  filesystem_mirror {\n    path = \"none\"\n  }\n}\n");
-    let project = { let rc = project.path("tofurc").display().to_string(); project.env("TF_CLI_CONFIG_FILE", &rc) };
+    let cli_configuration = project.path("tofurc").display().to_string();
+    let project = project.env("TF_CLI_CONFIG_FILE", &cli_configuration);
 
     let run = project.run("plan").exits(1);
 
-    run.stderr_has("Failed to query available provider packages").stderr_has("hint: the provider registry cannot be reached");
+    run.stderr_has("Failed to resolve provider packages").stderr_has("hint: a provider cannot be fetched").stderr_has("`infra init 01-a/x`");
 }
 
 #[test]
@@ -273,7 +274,7 @@ fn a_project_that_cannot_be_written_says_so_and_where() {
 
     let run = project.run("plan").exits(69);
 
-    run.stderr_has("cannot create").stderr_has(".infra");
+    run.stderr_has("cannot make the state folder").stderr_has(".infra/state");
 }
 
 #[test]

@@ -93,10 +93,15 @@ const TABLE: &[Row] = &[
         hints: &["see which tofu is used and get another: `infra deps`, `tofu.version` in infra.yaml"],
     },
     Row {
-        texts: &["Failed to query available provider packages", "could not connect to", "Failed to install provider"],
+        texts: &[
+            "Failed to resolve provider packages",
+            "Failed to query available provider packages",
+            "Failed to install provider",
+            "could not connect to",
+        ],
         hints: &[
-            "the provider registry cannot be reached: check the network, HTTPS_PROXY, \
-             or a mirror in the tofu CLI configuration",
+            "a provider cannot be fetched: check its source and version in `{path}`, the network, HTTPS_PROXY, \
+             or the mirror in the tofu CLI configuration; then `infra init {stack}`",
         ],
     },
     Row {

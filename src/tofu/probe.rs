@@ -87,7 +87,7 @@ fn no_answer(path: &Path, captured: &Captured) -> Error {
     let said = String::from_utf8_lossy(&captured.stderr);
     let error = Error::unavailable(format!("`{} version -json` names no version", path.display()));
     let error = error.detail(format!("it ended with {}", captured.status));
-    said.lines().filter(|line| !line.trim().is_empty()).take(5).fold(error, |error, line| error.detail(line))
+    said.lines().filter(|line| !line.trim().is_empty()).take(5).fold(error, Error::detail)
 }
 
 #[cfg(test)]

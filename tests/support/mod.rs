@@ -131,6 +131,27 @@ impl Project {
         format!(".infra/runs/{}/logs/{stack}.log", newest.to_string_lossy())
     }
 
+    /// Returns the events of the newest run.
+    pub fn newest_events(&self) -> String {
+        let runs = std::fs::read_dir(self.path(".infra/runs")).expect("runs").flatten();
+        let newest = runs.map(|entry| entry.path()).max().expect("a run");
+        std::fs::read_to_string(newest.join("events.jsonl")).unwrap_or_default()
+    }
+
+    /// Returns which files hold a text: those of the project by path, state as `.infra/state`.
+    pub fn files_containing(&self, text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        find_text(&self.root, text.as_bytes(), &mut |path| {
+            let path = path.strip_prefix(&self.root).expect("a path below the root").display().to_string();
+            let path = if path.starts_with(".infra/state/") { ".infra/state".to_owned() } else { path };
+            if !found.contains(&path) {
+                found.push(path);
+            }
+        });
+        found.sort_by_key(|path| path.starts_with('.'));
+        found
+    }
+
     /// Returns the root folder.
     pub fn root(&self) -> &Path {
         &self.root
@@ -159,4 +180,15 @@ pub fn tofu() -> &'static Path {
         let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         found[0]["path"].as_str().expect("a path").into()
     })
+}
+
+fn find_text(dir: &Path, text: &[u8], found: &mut dyn FnMut(&Path)) {
+    for entry in std::fs::read_dir(dir).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            find_text(&path, text, found);
+        } else if std::fs::read(&path).is_ok_and(|bytes| bytes.windows(text.len()).any(|part| part == text)) {
+            found(&path);
+        }
+    }
 }

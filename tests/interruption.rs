@@ -1,0 +1,170 @@
+//! Stopping a run: gently, at once, from outside, and without any warning.
+
+mod support;
+
+use nix::sys::signal::Signal;
+use support::run::wait_until;
+use support::{Project, SIMPLE};
+
+/// A stack whose first resource is made at once and whose second takes minutes.
+///
+/// The provisioner leaves its own process id, so that a test can tell whether it lives.
+fn slow_stack() -> Project {
+    Project::new().stack(
+        "01-a/x",
+        r#"
+terraform {
+  backend "http" {}
+}
+
+resource "terraform_data" "quick" {}
+
+resource "terraform_data" "slow" {
+  depends_on = [terraform_data.quick]
+  provisioner "local-exec" {
+    command = "echo $$ > started; exec sleep 300"
+  }
+}
+"#,
+    )
+}
+
+fn started(project: &Project) -> std::path::PathBuf {
+    project.path("infrastructure/01-a/x/started")
+}
+
+fn provisioner_lives(project: &Project) -> bool {
+    let pid = std::fs::read_to_string(started(project)).expect("a process id");
+    let pid = nix::unistd::Pid::from_raw(pid.trim().parse().expect("a number"));
+    nix::sys::signal::kill(pid, None).is_ok()
+}
+
+/// Stops a run with signals once its slow resource has begun, each after the one before was heard.
+fn stopped_by(project: &Project, signals: &[Signal]) -> support::Finished {
+    let run = project.start("apply --yes");
+    run.until_exists(&started(project));
+    for (number, signal) in signals.iter().enumerate() {
+        run.signal(*signal);
+        let heard = format!("\"type\":\"interrupted\",\"times\":{}", number + 1);
+        wait_until("the signal is heard", || project.newest_events().contains(&heard));
+    }
+    run.wait()
+}
+
+#[test]
+fn one_ctrl_c_saves_the_state_and_releases_the_lock() {
+    let project = slow_stack();
+
+    let run = stopped_by(&project, &[Signal::SIGINT]).exits(130);
+
+    run.stderr_has("stopping gently").stderr_has("interrupted").stderr_has("infra apply 01-a/x");
+    assert!(project.resources("x").contains(&"terraform_data.quick".to_owned()));
+    assert!(project.locks().is_empty());
+    assert!(!provisioner_lives(&project));
+}
+
+#[test]
+fn a_termination_signal_is_as_gentle_as_ctrl_c() {
+    let project = slow_stack();
+
+    stopped_by(&project, &[Signal::SIGTERM]).exits(130);
+
+    assert!(project.resources("x").contains(&"terraform_data.quick".to_owned()));
+    assert!(project.locks().is_empty());
+    assert!(!provisioner_lives(&project));
+}
+
+#[test]
+fn a_closed_terminal_is_as_gentle_as_ctrl_c() {
+    let project = slow_stack();
+
+    stopped_by(&project, &[Signal::SIGHUP]).exits(130);
+
+    assert!(project.locks().is_empty());
+    assert!(!provisioner_lives(&project));
+}
+
+#[test]
+fn two_ctrl_cs_stop_at_once_and_leave_no_lock_and_no_process() {
+    let project = Project::new().stack(
+        "01-a/x",
+        r#"
+terraform {
+  backend "http" {}
+}
+
+resource "terraform_data" "stubborn" {
+  provisioner "local-exec" {
+    command = "trap '' INT TERM; echo $$ > started; while true; do sleep 1; done"
+  }
+}
+"#,
+    );
+
+    let run = stopped_by(&project, &[Signal::SIGINT, Signal::SIGINT]).exits(130);
+
+    run.stderr_has("stopping at once");
+    assert!(project.locks().is_empty());
+    wait_until("the provisioner is gone", || !provisioner_lives(&project));
+}
+
+#[test]
+fn after_an_interruption_the_run_can_go_on() {
+    let project = slow_stack();
+    stopped_by(&project, &[Signal::SIGINT]).exits(130);
+    let quick = project.read("infrastructure/01-a/x/main.tf").replace("exec sleep 300", "true");
+    project.write("infrastructure/01-a/x/main.tf", &quick);
+
+    project.run("apply --yes").succeeds();
+
+    assert_eq!(project.resources("x"), ["terraform_data.quick", "terraform_data.slow"]);
+}
+
+#[test]
+fn a_stop_keeps_the_stacks_that_have_not_begun_from_beginning() {
+    let project = slow_stack().stack("02-b/y", SIMPLE);
+
+    let run = project.start("apply --all --yes --json");
+    run.until_exists(&started(&project)).signal(Signal::SIGINT);
+    let run = run.wait().exits(130);
+
+    assert_eq!(run.result_of("01-a/x"), "interrupted");
+    assert_eq!(run.result_of("02-b/y"), "interrupted");
+    assert!(!project.has("infrastructure/02-b/y/.terraform"));
+}
+
+#[test]
+fn a_killed_run_is_explained_by_the_next_one_with_the_way_to_go_on() {
+    let project = slow_stack();
+    let run = project.start("apply --yes");
+    run.until_exists(&started(&project)).signal(Signal::SIGKILL);
+    run.wait();
+    wait_until("nothing of the run is left", || !provisioner_lives(&project));
+    wait_until("tofu has given up", || project.has("infrastructure/01-a/x/errored.tfstate"));
+
+    let next = project.run("plan").exits(75);
+
+    next.stderr_has("ended without finishing")
+        .stderr_has("error[state-locked]: state of `01-a/x` is locked")
+        .stderr_has("which is gone")
+        .stderr_has("hint: that run is dead; release its lock: `infra force-unlock 01-a/x`");
+    assert_eq!(project.locks()[0]["alive"], false);
+}
+
+#[test]
+fn after_a_killed_run_lock_and_state_are_brought_back_by_the_commands_that_were_hinted_at() {
+    let project = slow_stack();
+    let run = project.start("apply --yes");
+    run.until_exists(&started(&project)).signal(Signal::SIGKILL);
+    run.wait();
+    wait_until("tofu has given up", || project.has("infrastructure/01-a/x/errored.tfstate"));
+
+    project.run("force-unlock 01-a/x --yes").succeeds().stderr_has("released the lock");
+    let refused = project.run("apply --yes").exits(1);
+    refused.stderr_has("error[unsaved-state]").stderr_has("infra tofu --stack 01-a/x -- state push errored.tfstate");
+    project.run("tofu --stack 01-a/x -- state push errored.tfstate").succeeds();
+    std::fs::remove_file(project.path("infrastructure/01-a/x/errored.tfstate")).expect("the file");
+
+    assert!(project.resources("x").contains(&"terraform_data.quick".to_owned()));
+    project.run("plan").succeeds().stderr_lacks("ended without finishing");
+}

@@ -1,0 +1,133 @@
+//! Locks: who holds one, and how it is released.
+
+mod support;
+
+use nix::sys::signal::Signal;
+use support::{Finished, Project, Running, SIMPLE};
+
+/// A stack whose apply holds the lock until it is stopped.
+fn holding() -> (Project, Running) {
+    let stack = r#"
+terraform {
+  backend "http" {}
+}
+
+resource "terraform_data" "slow" {
+  provisioner "local-exec" {
+    command = "touch started; exec sleep 300"
+  }
+}
+"#;
+    let project = Project::new().stack("01-a/x", stack).stack("01-a/free", SIMPLE);
+    let run = project.start("apply x --yes");
+    run.until_exists(&project.path("infrastructure/01-a/x/started"));
+    (project, run)
+}
+
+fn stop(run: Running) -> Finished {
+    run.signal(Signal::SIGINT);
+    run.wait()
+}
+
+#[test]
+fn a_held_lock_shows_its_holder_and_what_to_do() {
+    let (project, holder) = holding();
+
+    let second = project.run("plan x").exits(75);
+
+    stop(holder);
+    second
+        .stderr_has("error[state-locked]: state of `01-a/x` is locked")
+        .stderr_has(" · apply · tofu 1.")
+        .stderr_has("since ")
+        .stderr_has("lock id  ")
+        .stderr_has("still running")
+        .stderr_has("hint: wait with `--lock-timeout 5m`");
+}
+
+#[test]
+fn a_lock_is_listed_with_its_living_process() {
+    let (project, holder) = holding();
+
+    let locks = project.locks();
+    let listed = project.run("locks").succeeds();
+
+    let pid = holder.pid().as_raw();
+    stop(holder);
+    assert_eq!(locks.len(), 1, "{locks:?}");
+    assert_eq!((locks[0]["stack"].as_str(), locks[0]["alive"].as_bool()), (Some("01-a/x"), Some(true)));
+    assert_eq!(locks[0]["operation"], "apply");
+    assert_eq!(locks[0]["pid"], pid);
+    listed.stdout_has("01-a/x").stdout_has("alive");
+}
+
+#[test]
+fn the_lock_of_a_living_run_is_not_released_without_force() {
+    let (project, holder) = holding();
+
+    let refused = project.run("force-unlock x --yes").exits(75);
+
+    refused.stderr_has("is alive").stderr_has("--force");
+    assert_eq!(project.locks().len(), 1);
+    stop(holder);
+}
+
+#[test]
+fn a_forced_release_keeps_the_old_run_from_writing() {
+    let (project, holder) = holding();
+
+    project.run("force-unlock x --yes --force").succeeds().stderr_has("released the lock of `01-a/x`");
+
+    assert!(project.locks().is_empty());
+    stop(holder).exits(130);
+    assert!(project.resources("x").is_empty(), "a fenced writer must not change the state");
+}
+
+#[test]
+fn a_lock_can_be_named_by_its_id_alone() {
+    let (project, holder) = holding();
+    holder.signal(Signal::SIGKILL);
+    holder.wait();
+    let id = project.locks()[0]["id"].as_str().expect("an id").to_owned();
+
+    project.run(&format!("force-unlock {id} --yes")).succeeds().stderr_has("released the lock of `01-a/x`");
+
+    assert!(project.locks().is_empty());
+}
+
+#[test]
+fn the_wrong_id_releases_nothing() {
+    let (project, holder) = holding();
+    holder.signal(Signal::SIGKILL);
+    holder.wait();
+
+    project.run("force-unlock x 00000000-0000-0000-0000-000000000000 --yes").exits(75).stderr_has("not by that lock");
+
+    assert_eq!(project.locks().len(), 1);
+}
+
+#[test]
+fn releasing_what_is_not_locked_says_so() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    project.run("force-unlock x --yes").succeeds().stderr_has("is not locked");
+}
+
+#[test]
+fn a_release_without_a_terminal_and_a_yes_is_refused() {
+    let (project, holder) = holding();
+    holder.signal(Signal::SIGKILL);
+    holder.wait();
+
+    project.run("force-unlock x").exits(64).stderr_has("there is no terminal");
+
+    assert_eq!(project.locks().len(), 1);
+}
+
+#[test]
+fn a_backend_that_infra_does_not_serve_needs_the_locks_id() {
+    let local = "terraform {\n  backend \"local\" {}\n}\n";
+    let project = Project::new().stack("01-a/x", local);
+
+    project.run("force-unlock x --yes").exits(64).stderr_has("the lock's id is needed");
+}

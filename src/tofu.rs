@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 //! OpenTofu as this program knows it: its binary, arguments, environment, messages
 //! and failures. Other modules never spell a tofu flag or match its text.
 //!
@@ -16,18 +15,6 @@ pub mod messages;
 mod probe;
 mod progress;
 pub mod variables;
-=======
-//! OpenTofu itself: which one to run, and how it gets onto this machine.
-//!
-//! Begin at [`locate`]: it finds a tofu that suits the project, or installs one.
-
-mod binary;
-mod constraint;
-mod install;
-mod known_versions;
-mod probe;
-mod progress;
->>>>>>> deps
 mod version;
 
 pub use binary::{LocateRequest, PassedOver, Search, Source, Tofu, find, install, locate, search};

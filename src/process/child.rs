@@ -9,12 +9,14 @@
 use std::future::Future;
 use std::io::{IsTerminal, PipeReader, PipeWriter, Write};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
+use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
@@ -57,29 +59,24 @@ pub async fn run(
     interrupts: &Interrupts,
     on_line: impl Fn(Stream, &str),
 ) -> Result<ExitStatus> {
-    let mut started = Started::spawn(call, Streams::Piped)?;
-    let stdout = started.child.stdout.take();
-    let stderr = started.child.stderr.take();
-    let tap = started.tap.take();
-    let stop = interrupts.clone();
-    let ended = async {
+    let (started, ours) = Started::piped(call)?;
+    let reading = async {
         tokio::try_join!(
-            read_lines(stdout, |line| on_line(Stream::Stdout, line)),
-            read_lines(stderr, |line| on_line(Stream::Stderr, line)),
-            read_lines(tap, |line| on_line(Stream::Tap, line)),
+            each_line(ours.stdout, |line| on_line(Stream::Stdout, line)),
+            each_line(ours.stderr, |line| on_line(Stream::Stderr, line)),
+            each_line(ours.tap, |line| on_line(Stream::Tap, line)),
         )
     };
-    started.wait_with(stop, ended).await
+    started.wait_with(interrupts.clone(), reading).await
 }
 
 /// Runs a child to its end and collects its output.
 pub async fn capture(call: Invocation, interrupts: &Interrupts) -> Result<Captured> {
-    let mut started = Started::spawn(call, Streams::Piped)?;
+    let (started, mut ours) = Started::piped(call)?;
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let (mut out, mut err) = (started.child.stdout.take(), started.child.stderr.take());
-    let collected =
-        async { tokio::try_join!(read_all(out.as_mut(), &mut stdout), read_all(err.as_mut(), &mut stderr)) };
-    let status = started.wait_with(interrupts.clone(), collected).await?;
+    let reading =
+        async { tokio::try_join!(ours.stdout.read_to_end(&mut stdout), ours.stderr.read_to_end(&mut stderr)) };
+    let status = started.wait_with(interrupts.clone(), reading).await?;
     Ok(Captured { status, stdout, stderr })
 }
 
@@ -89,17 +86,11 @@ pub async fn capture(call: Invocation, interrupts: &Interrupts) -> Result<Captur
 /// keyboard; it then hears Ctrl-C from the terminal itself, and only other signals are
 /// forwarded.
 pub async fn passthrough(call: Invocation, interrupts: &Interrupts) -> Result<ExitStatus> {
-    let started = Started::spawn(call, Streams::Inherited)?;
+    let group = if std::io::stdin().is_terminal() { Group::Shared } else { Group::Own };
+    let mut command = command_of(&call, group);
+    command.stdin(Stdio::inherit());
+    let started = Started::spawn(command, call.program(), group)?;
     started.wait_with(interrupts.clone(), std::future::ready(Ok(()))).await
-}
-
-/// Where a child's standard streams go.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Streams {
-    /// To us.
-    Piped,
-    /// Where ours go.
-    Inherited,
 }
 
 /// Which process group a child belongs to.
@@ -111,38 +102,34 @@ enum Group {
     Shared,
 }
 
-impl Group {
-    fn of(streams: Streams) -> Self {
-        let on_terminal = streams == Streams::Inherited && std::io::stdin().is_terminal();
-        if on_terminal { Self::Shared } else { Self::Own }
-    }
-}
-
 /// A running child.
 struct Started {
     child: Child,
     pid: Pid,
     group: Group,
-    tap: Option<pipe::Receiver>,
 }
 
 impl Started {
-    fn spawn(call: Invocation, streams: Streams) -> Result<Self> {
-        let group = Group::of(streams);
-        let program = call.program.clone();
-        let refused = |error| cannot_start(&program, error);
+    /// Starts a child whose output comes to us.
+    fn piped(call: Invocation) -> Result<(Self, OurEnds)> {
+        let refused = |error| cannot_start(call.program(), error);
         let pipes = Pipes::open(&call).map_err(refused)?;
-        let mut command = command_of(&call, streams, group);
+        let mut command = command_of(&call, Group::Own);
+        command.stdout(pipes.stdout).stderr(pipes.stderr);
         command.fd_mappings(pipes.mappings).map_err(|e| Error::bug("descriptors collide").because(e))?;
+        let started = Self::spawn(command, call.program(), Group::Own)?;
+        pipes.feeds.into_iter().zip(call.feeds).for_each(|(writer, bytes)| feed(writer, bytes));
+        Ok((started, pipes.ours))
+    }
+
+    /// Takes the command by value: it owns the child's ends of the pipes, and a reader sees the end
+    /// only once they are closed here.
+    fn spawn(mut command: Command, program: &Path, group: Group) -> Result<Self> {
         die_with_parent(&mut command);
-        let child = command.spawn().map_err(refused)?;
-        // The command still owns the child's ends of the pipes; without this no reader sees an end.
-        drop(command);
+        let child = command.spawn().map_err(|error| cannot_start(program, error))?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
         let pid = pid.ok_or_else(|| Error::bug("a started process has no id"))?;
-        pipes.writers.into_iter().zip(call.feeds).for_each(|(writer, bytes)| feed(writer, bytes));
-        let tap = pipes.tap.map(receiver).transpose().map_err(refused)?;
-        Ok(Self { child, pid, group, tap })
+        Ok(Self { child, pid, group })
     }
 
     /// Drives the reading of the child's output, forwards requests to stop, and waits for the end.
@@ -185,7 +172,7 @@ impl Started {
 
 /// Passes one request to stop on to the child.
 fn forward(pid: Pid, group: Group, interrupts: &Interrupts) {
-    if group == Group::Shared && interrupts.from_keyboard() {
+    if group == Group::Shared && interrupts.came_from_keyboard() {
         return;
     }
     // A child that is gone already needs no signal.
@@ -204,12 +191,9 @@ fn kill_after_grace(pid: Pid, group: Group) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that starts a process")]
-fn command_of(call: &Invocation, streams: Streams, group: Group) -> Command {
+fn command_of(call: &Invocation, group: Group) -> Command {
     let mut command = Command::new(&call.program);
-    command.args(&call.args).current_dir(&call.dir).env_clear().envs(call.env.iter());
-    if streams == Streams::Piped {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    }
+    command.args(&call.args).current_dir(&call.dir).env_clear().envs(call.env.iter()).stdin(Stdio::null());
     if group == Group::Own {
         command.process_group(0);
     }
@@ -231,33 +215,50 @@ fn die_with_parent(command: &mut Command) {
 #[cfg(not(target_os = "linux"))]
 fn die_with_parent(_: &mut Command) {}
 
-/// The extra pipes of a call: the child's ends by descriptor, and ours.
+/// The pipes of a call: the child's ends, and ours.
+///
+/// The child also keeps a reading end of each pipe it writes to. Should this process die,
+/// a write would otherwise kill tofu with SIGPIPE before it could save its state.
 struct Pipes {
+    stdout: Stdio,
+    stderr: Stdio,
     mappings: Vec<FdMapping>,
-    writers: Vec<PipeWriter>,
-    tap: Option<PipeReader>,
+    feeds: Vec<PipeWriter>,
+    ours: OurEnds,
+}
+
+/// Where we read what a child writes.
+struct OurEnds {
+    stdout: pipe::Receiver,
+    stderr: pipe::Receiver,
+    tap: pipe::Receiver,
 }
 
 impl Pipes {
     fn open(call: &Invocation) -> std::io::Result<Self> {
-        let mut pipes = Self { mappings: Vec::new(), writers: Vec::new(), tap: None };
+        let (mut mapped, mut feeds) = (Vec::new(), Vec::new());
         for _ in &call.feeds {
             let (reader, writer) = std::io::pipe()?;
-            pipes.map(reader.into());
-            pipes.writers.push(writer);
+            mapped.push(reader.into());
+            feeds.push(writer);
         }
-        if call.tap {
-            let (reader, writer) = std::io::pipe()?;
-            pipes.map(writer.into());
-            pipes.tap = Some(reader);
+        let ((stdout, to_stdout), (stderr, to_stderr)) = (std::io::pipe()?, std::io::pipe()?);
+        let (tap, to_tap) = std::io::pipe()?;
+        // Without a tap nobody gets the writing end, and its reader ends at once.
+        mapped.extend(call.tap.then(|| to_tap.into()));
+        for reader in [&stdout, &stderr, &tap] {
+            mapped.push(reader.try_clone()?.into());
         }
-        Ok(pipes)
+        let ours = OurEnds { stdout: receiver(stdout)?, stderr: receiver(stderr)?, tap: receiver(tap)? };
+        let (stdout, stderr) = (to_stdout.into(), to_stderr.into());
+        Ok(Self { stdout, stderr, mappings: mappings(mapped), feeds, ours })
     }
+}
 
-    fn map(&mut self, parent_fd: OwnedFd) {
-        let index = i32::try_from(self.mappings.len()).unwrap_or(i32::MAX / 2);
-        self.mappings.push(FdMapping { parent_fd, child_fd: Invocation::fd_of(index) });
-    }
+/// Gives the descriptors the numbers after the standard ones, in order.
+fn mappings(fds: Vec<OwnedFd>) -> Vec<FdMapping> {
+    let numbered = fds.into_iter().zip(Invocation::FIRST_FREE_FD..);
+    numbered.map(|(parent_fd, child_fd)| FdMapping { parent_fd, child_fd }).collect()
 }
 
 /// Writes bytes into a pipe from a thread of its own: a pipe holds 64 KiB, and the child may read late.
@@ -268,31 +269,11 @@ fn feed(mut writer: PipeWriter, bytes: Vec<u8>) {
     });
 }
 
-/// Makes our end of the tap readable without blocking.
+/// Makes our end of a pipe readable without blocking.
 fn receiver(reader: PipeReader) -> std::io::Result<pipe::Receiver> {
     pipe::Receiver::from_owned_fd(reader.into())
 }
 
-async fn read_lines<R>(pipe: Option<R>, on_line: impl FnMut(&str)) -> std::io::Result<()>
-where
-    R: tokio::io::AsyncRead + Unpin,
-{
-    match pipe {
-        Some(pipe) => each_line(pipe, on_line).await,
-        None => Ok(()),
-    }
-}
-
-async fn read_all<R>(pipe: Option<&mut R>, into: &mut Vec<u8>) -> std::io::Result<usize>
-where
-    R: tokio::io::AsyncRead + Unpin,
-{
-    match pipe {
-        Some(pipe) => tokio::io::AsyncReadExt::read_to_end(pipe, into).await,
-        None => Ok(0),
-    }
-}
-
-fn cannot_start(program: &std::path::Path, error: std::io::Error) -> Error {
+fn cannot_start(program: &Path, error: std::io::Error) -> Error {
     Error::unavailable(format!("cannot start `{}`", program.display())).because(error)
 }

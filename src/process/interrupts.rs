@@ -63,7 +63,7 @@ impl Interrupts {
     }
 
     /// Returns whether the last request came as SIGINT, which a terminal sends to the whole group.
-    pub(super) fn from_keyboard(&self) -> bool {
+    pub(super) fn came_from_keyboard(&self) -> bool {
         self.seen.borrow().keyboard
     }
 }

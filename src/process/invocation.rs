@@ -5,9 +5,6 @@ use std::path::{Path, PathBuf};
 
 use crate::model::Environment;
 
-/// The first descriptor after stdin, stdout and stderr.
-const FIRST_FREE_FD: i32 = 3;
-
 /// A program call before it happens.
 #[derive(Clone)]
 pub struct Invocation {
@@ -20,6 +17,9 @@ pub struct Invocation {
 }
 
 impl Invocation {
+    /// The first descriptor after stdin, stdout and stderr.
+    pub(super) const FIRST_FREE_FD: i32 = 3;
+
     /// Makes a call of a program in a directory with exactly this environment.
     pub fn new(program: impl Into<PathBuf>, dir: impl Into<PathBuf>, env: Environment) -> Self {
         let (program, dir) = (program.into(), dir.into());
@@ -66,13 +66,8 @@ impl Invocation {
     }
 
     /// Returns the descriptor that the next pipe gets in the child.
-    pub(super) fn next_fd(&self) -> i32 {
-        FIRST_FREE_FD + i32::try_from(self.feeds.len()).unwrap_or(i32::MAX - FIRST_FREE_FD)
-    }
-
-    /// Returns the descriptor of the pipe with this number in the child.
-    pub(super) const fn fd_of(index: i32) -> i32 {
-        FIRST_FREE_FD + index
+    fn next_fd(&self) -> i32 {
+        Self::FIRST_FREE_FD + i32::try_from(self.feeds.len()).unwrap_or(i32::MAX - Self::FIRST_FREE_FD)
     }
 }
 

@@ -89,11 +89,7 @@ impl Constraint {
         }
         Err(Error::invalid(format!("`tofu.version` is `{self}`, which does not allow OpenTofu {target}"))
             .detail(format!("without an exact version only {PIN} is installed"))
-<<<<<<< HEAD
-            .hint("name one exact version in infra.yaml, such as `version: \"1.12.6\"`"))
-=======
             .hint("name one exact version that was released below `tofu:` in infra.yaml"))
->>>>>>> deps
     }
 }
 

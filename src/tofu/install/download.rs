@@ -63,25 +63,17 @@ pub(super) struct Downloader<'a> {
 
 impl<'a> Downloader<'a> {
     /// Makes a downloader that uses the proxies of this environment.
-<<<<<<< HEAD
-    pub(super) fn new(env: &Environment, progress: &'a dyn Fn(Progress)) -> Result<Self> {
-=======
     pub(super) fn new(env: &Environment, progress: &'a dyn Fn(Progress)) -> Result<Self, Failure> {
->>>>>>> deps
         let builder = Client::builder()
             .no_proxy()
             .user_agent(concat!("infra/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(STALL_TIMEOUT);
         let builder = proxies(env)?.into_iter().fold(builder, reqwest::ClientBuilder::proxy);
-<<<<<<< HEAD
-        let client = builder.build().map_err(|e| Error::unavailable("cannot set up https").because(e))?;
-=======
         // A machine without root certificates can reach nobody.
         let client = builder.build().map_err(|error| {
             Failure::Unreachable(Error::unavailable("cannot set up https on this machine").because(error))
         })?;
->>>>>>> deps
         Ok(Self { client, progress })
     }
 
@@ -129,22 +121,12 @@ impl<'a> Downloader<'a> {
     }
 
     async fn open(&self, url: &str) -> Result<Response, Failure> {
-<<<<<<< HEAD
-        let url = Url::parse(url).map_err(|e| Error::invalid(format!("`{url}` is no URL")).because(e))?;
-        let shown = shown(&url);
-        let sent = self.client.get(url).send().await;
-        let response = sent.map_err(|error| {
-            Failure::Unreachable(
-                Error::unavailable(format!("cannot reach `{shown}`")).because(error.without_url()),
-            )
-=======
         let shown = shown(url);
         let url = web_url(url).ok_or_else(|| no_url(&shown))?;
         let sent = self.client.get(url).send().await;
         let response = sent.map_err(|error| {
             let error = Error::unavailable(format!("cannot reach `{shown}`")).detail(root_cause(&error));
             Failure::Unreachable(error)
->>>>>>> deps
         })?;
         match response.status() {
             status if status.is_success() => Ok(response),
@@ -153,14 +135,11 @@ impl<'a> Downloader<'a> {
     }
 }
 
-<<<<<<< HEAD
-=======
 fn no_url(shown: &str) -> Error {
     Error::invalid(format!("the address of `{shown}` is no http or https URL"))
         .hint("`INFRA_TOFU_MIRROR` must look like `https://mirror.example/tofu`")
 }
 
->>>>>>> deps
 /// Turns an answer that is no file into a failure.
 fn refusal(status: StatusCode, shown: &str) -> Failure {
     let error = Error::unavailable(format!("`{shown}` answers {status}"));
@@ -209,25 +188,6 @@ impl Meter<'_> {
     }
 
     fn cut(&self, error: reqwest::Error) -> Error {
-<<<<<<< HEAD
-        let total = self.total.map(|total| format!(" of {total}")).unwrap_or_default();
-        Error::unavailable(format!(
-            "the download of `{}` was cut after {}{total} bytes",
-            self.name, self.done
-        ))
-        .because(error.without_url())
-        .hint("nothing was installed; try again")
-    }
-}
-
-/// Returns a URL without a password in it.
-pub(super) fn shown(url: &Url) -> String {
-    let mut url = url.clone();
-    // A URL that can hold no credentials holds none.
-    let _ = url.set_password(None);
-    let _ = url.set_username("");
-    url.to_string()
-=======
         let (name, done) = (&self.name, self.done);
         let total = self.total.map(|total| format!(" of {total}")).unwrap_or_default();
         Error::unavailable(format!("the download of `{name}` was cut after {done}{total} bytes"))
@@ -257,7 +217,6 @@ fn root_cause(error: &dyn std::error::Error) -> String {
         inner = source;
     }
     inner.to_string()
->>>>>>> deps
 }
 
 fn file_name(url: &str) -> String {
@@ -287,14 +246,8 @@ mod tests {
 
     #[test]
     fn a_password_in_a_url_is_not_shown() {
-<<<<<<< HEAD
-        let url = Url::parse("https://dana:hunter2@mirror.example/tofu").expect("a URL");
-
-        assert_eq!(shown(&url), "https://mirror.example/tofu");
-=======
         assert_eq!(shown("https://dana:hunter2@mirror.example/tofu"), "https://mirror.example/tofu");
         assert_eq!(shown("dana:hunter2@mirror.example/v1/tofu"), "tofu");
->>>>>>> deps
     }
 
     #[test]

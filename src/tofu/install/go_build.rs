@@ -99,11 +99,7 @@ struct Answer {
 impl Answer {
     fn failed(&self, doing: &str) -> Error {
         let last = &self.said[self.said.len().saturating_sub(LINES_SHOWN)..];
-<<<<<<< HEAD
-        last.iter().fold(Error::unavailable(format!("Go cannot {doing}")), |error, line| error.detail(line))
-=======
         last.iter().fold(Error::unavailable(format!("Go cannot {doing}")), Error::detail)
->>>>>>> deps
     }
 }
 

@@ -8,11 +8,7 @@ use std::borrow::Cow;
 use semver::Version;
 use serde::Deserialize;
 
-<<<<<<< HEAD
-use super::download::{Downloader, Failure, Limit};
-=======
 use super::download::{Downloader, Failure, Limit, shown};
->>>>>>> deps
 use super::signature::{RELEASE_KEY, TrustedKey};
 use super::{Job, archive};
 use crate::error::{Error, Result};
@@ -97,11 +93,7 @@ async fn signed_digests(job: &Job<'_>, downloader: &Downloader<'_>) -> Result<St
     (job.progress)(Progress::Verifying { name: name.clone() });
     TrustedKey::from_armor(&source.key)?.verify(&signature, &list).map_err(|error| {
         error
-<<<<<<< HEAD
-            .at(&url)
-=======
             .at(shown(&url))
->>>>>>> deps
             .detail("nothing was installed")
             .hint("the release was changed on its way or by its mirror; try again, or from another network")
     })?;
@@ -171,11 +163,7 @@ struct IndexEntry {
 /// Returns the newest OpenTofu that was released; pre-releases do not count.
 pub async fn newest_release(request: &LocateRequest<'_>) -> Result<Version> {
     let url = &request.source.index_url;
-<<<<<<< HEAD
-    let downloader = Downloader::new(request.env, &|_| ())?;
-=======
     let downloader = Downloader::new(request.env, &|_| ()).map_err(Failure::into_error)?;
->>>>>>> deps
     let mut interrupts = request.interrupts.clone();
     let before = interrupts.count();
     let bytes = tokio::select! {
@@ -183,11 +171,7 @@ pub async fn newest_release(request: &LocateRequest<'_>) -> Result<Version> {
         _ = interrupts.beyond(before) => return Err(Error::interrupted("stopped while asking for the newest OpenTofu")),
     };
     newest_in(&bytes)
-<<<<<<< HEAD
-        .ok_or_else(|| Error::unavailable("the index of OpenTofu's releases names no version").at(url))
-=======
         .ok_or_else(|| Error::unavailable("the index of OpenTofu's releases names no version").at(shown(url)))
->>>>>>> deps
 }
 
 fn newest_in(index: &[u8]) -> Option<Version> {

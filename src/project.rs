@@ -1,1 +1,16 @@
-//! 
+//! Turns a folder into a [`Project`](crate::model::Project): finds its root, reads and
+//! validates `infra.yaml`, and describes that file as a JSON schema. Stacks are found
+//! elsewhere, in [`stacks`](crate::stacks). Begin at [`find_root`], then [`load`].
+
+mod config;
+mod delimiters;
+mod fault;
+mod find;
+mod load;
+mod output_ref;
+mod schema;
+mod stacks_map;
+
+pub use find::find_root;
+pub use load::load;
+pub use schema::infra_schema;

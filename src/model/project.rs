@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::StackId;
 
 /// A project as loaded; stacks are discovered from it.
@@ -14,6 +17,10 @@ pub struct Project {
     pub name: String,
     /// Which tofu to run.
     pub tofu: TofuSettings,
+    /// How the generated tree is rendered.
+    pub configure: ConfigureSettings,
+    /// Where secrets and their keys are.
+    pub secrets: SecretsSettings,
     /// Where embedded state lives.
     pub state: StateSettings,
     /// Folders below which stacks are looked for; empty means the conventional ones.
@@ -66,10 +73,99 @@ pub struct StateSettings {
     pub store: Option<String>,
     /// A remote http server that replaces the embedded one.
     pub url: Option<String>,
+    /// Whether state and plans are encrypted.
+    pub encryption: Encryption,
+}
+
+/// Whether tofu encrypts state and plans.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Encryption {
+    /// On when `state_encryption_passphrase` is among the secrets.
+    #[default]
+    Auto,
+    /// Nothing runs without a passphrase.
+    Required,
+    /// Never.
+    Off,
+}
+
+/// `configure:` in `infra.yaml`.
+#[derive(Clone, Debug, Default)]
+pub struct ConfigureSettings {
+    /// Template folders, the first that has a path wins; empty means the conventional ones.
+    pub inputs: Vec<String>,
+    /// Where the tree is written, relative to the root; `None` is the root.
+    pub output: Option<String>,
+    /// Data files; empty means the conventional ones.
+    pub data: Vec<String>,
+    /// A file of derived values.
+    pub derive: Option<String>,
+    /// Whether an existing Python plugin may run.
+    pub python_plugins: PythonPlugins,
+    /// What marks blocks, variables and comments.
+    pub delimiters: Delimiters,
+    /// What an undefined value does.
+    pub undefined: Undefined,
+    /// Patterns of templates that are not written.
+    pub exclude: Vec<String>,
+}
+
+/// Whether `data()` of an existing makejinja plugin may run.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum PythonPlugins {
+    /// It never runs.
+    #[default]
+    Deny,
+    /// It runs before rendering.
+    Allow,
+}
+
+/// What an undefined value in a template does.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Undefined {
+    /// It is an error.
+    #[default]
+    Strict,
+    /// It is empty, and so is everything below it.
+    Chainable,
+}
+
+/// What marks blocks, variables and comments in a template.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub enum Delimiters {
+    /// `#% … %#`, `#{ … }#`, `#| … #|`.
+    #[default]
+    Seed,
+    /// `{% … %}`, `{{ … }}`, `{# … #}`.
+    Jinja,
+    /// Start and end of each, as the project says.
+    Custom {
+        /// Around statements.
+        block: (String, String),
+        /// Around values.
+        variable: (String, String),
+        /// Around comments.
+        comment: (String, String),
+    },
+}
+
+/// `secrets:` in `infra.yaml`.
+#[derive(Clone, Debug, Default)]
+pub struct SecretsSettings {
+    /// Encrypted files, relative to the root; empty means the conventional ones.
+    pub files: Vec<String>,
+    /// The age key file.
+    pub age_key: Option<String>,
+    /// The file with the Ansible Vault password.
+    pub ansible_vault_password_file: Option<String>,
 }
 
 /// Whether numeric prefixes are dependencies.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
 pub enum Layers {
     /// `01-` is applied before `02-`.
     #[default]
@@ -106,8 +202,15 @@ pub struct StackSettings {
     pub inputs: BTreeMap<String, OutputRef>,
     /// Variables of the environment.
     pub env: BTreeMap<String, String>,
-    /// Whether destroying anything here always asks.
-    pub protect: bool,
+    /// Whether destroying anything here always asks; `None` says nothing, so that a later pattern can.
+    pub protect: Option<bool>,
+}
+
+impl StackSettings {
+    /// Returns whether destroying anything here always asks.
+    pub fn is_protected(&self) -> bool {
+        self.protect.unwrap_or(false)
+    }
 }
 
 /// An output of another stack: `01-hypervisors/pve1.api_token`.

@@ -1,0 +1,171 @@
+//! Reads `infra.yaml` into the model. Every mistake is told with file, line and column.
+//! A missing or empty file is a project with conventional settings. Begin at [`load`].
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+use std::string::FromUtf8Error;
+
+use serde_saphyr::Spanned;
+
+use super::config::{ConfigureConfig, InfraConfig, RunConfig, SecretsConfig, StackConfig};
+use super::fault::Source;
+use crate::error::{Error, Result, io};
+use crate::model::project::{
+    ConfigureSettings, RunSettings, SecretsSettings, StackSettings, StateSettings, TofuSettings,
+};
+use crate::model::{Project, nearest};
+
+const FILE: &str = "infra.yaml";
+
+/// Loads the project at a root that `find_root` returned.
+pub fn load(root: &Path) -> Result<Project> {
+    let text = read(&root.join(FILE))?;
+    parse(root, &text)
+}
+
+/// Returns the text of `infra.yaml`, empty where there is no such file.
+fn read(path: &Path) -> Result<String> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        // A link that leads nowhere is not the same as no file.
+        Err(error) if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => Vec::new(),
+        Err(error) => return Err(io("read", path)(error)),
+    };
+    String::from_utf8(bytes).map_err(|error| not_text(&error))
+}
+
+fn not_text(error: &FromUtf8Error) -> Error {
+    let valid = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
+    let line = valid.filter(|byte| **byte == b'\n').count() + 1;
+    Error::invalid(format!("`{FILE}` is not text: expected UTF-8, found another byte"))
+        .at(format!("{FILE}:{line}"))
+        .hint("save the file as UTF-8")
+}
+
+fn parse(root: &Path, text: &str) -> Result<Project> {
+    let source = Source { file: FILE, text };
+    let options = serde_saphyr::options! { with_snippet: false };
+    let config: InfraConfig =
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| source.explain(&error))?;
+    check(&config, &source)?;
+    Ok(project(root, config))
+}
+
+/// Checks what the shape alone does not: pools that exist, globs that parse, roots inside the project.
+fn check(config: &InfraConfig, source: &Source<'_>) -> Result<()> {
+    for root in &config.stacks.roots {
+        check_root(root, source)?;
+    }
+    for (pattern, settings) in &config.stacks.patterns {
+        check_pattern(pattern, source)?;
+        if let Some(pool) = &settings.pool {
+            check_pool(pool, config, source)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_root(root: &Spanned<String>, source: &Source<'_>) -> Result<()> {
+    let leaves = Path::new(&root.value)
+        .components()
+        .any(|part| matches!(part, Component::ParentDir | Component::RootDir | Component::Prefix(_)));
+    if !leaves && !root.value.is_empty() {
+        return Ok(());
+    }
+    let message = format!("`roots` must name folders below the project, found `{}`", root.value);
+    Err(source.wrong(root.referenced, message))
+}
+
+fn check_pattern(pattern: &Spanned<String>, source: &Source<'_>) -> Result<()> {
+    let Err(error) = globset::GlobBuilder::new(&pattern.value).literal_separator(true).build() else {
+        return Ok(());
+    };
+    let message = format!("`{}` is neither a stack nor a glob", pattern.value);
+    Err(source.wrong(pattern.referenced, message).detail(error.kind().to_string()))
+}
+
+fn check_pool(pool: &Spanned<String>, config: &InfraConfig, source: &Source<'_>) -> Result<()> {
+    if config.pools.contains_key(&pool.value) {
+        return Ok(());
+    }
+    let guess = nearest(&pool.value, config.pools.keys().map(String::as_str));
+    let hint = match guess {
+        Some(guess) => format!("did you mean `{guess}`?"),
+        None => format!("add it: `pools: {{ {}: 2 }}`", pool.value),
+    };
+    let message = format!("pool `{}` is not among `pools`", pool.value);
+    Err(source.wrong(pool.referenced, message).hint(hint))
+}
+
+fn project(root: &Path, config: InfraConfig) -> Project {
+    let InfraConfig { name, tofu, configure, secrets, state, stacks, pools, run } = config;
+    Project {
+        root: root.to_path_buf(),
+        name: name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| folder_name(root)),
+        tofu: TofuSettings { version: tofu.version, binary: tofu.binary },
+        configure: configure_settings(configure),
+        secrets: secrets_settings(secrets),
+        state: StateSettings { store: state.store, url: state.url, encryption: state.encryption },
+        stack_roots: stacks.roots.iter().map(|root| tidy(&root.value)).collect(),
+        layers: stacks.layers,
+        stack_settings: stacks
+            .patterns
+            .into_iter()
+            .map(|(pattern, settings)| (pattern.value, stack_settings(settings)))
+            .collect(),
+        run: run_settings(run),
+        pools: pools.into_iter().map(|(name, size)| (name, usize::from(size.get()))).collect(),
+    }
+}
+
+fn folder_name(root: &Path) -> String {
+    root.file_name().map_or_else(|| "infra".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Returns a path without `./` and trailing slashes; `.` is the project itself.
+fn tidy(path: &str) -> PathBuf {
+    Path::new(path).components().filter(|part| matches!(part, Component::Normal(_))).collect()
+}
+
+fn configure_settings(config: ConfigureConfig) -> ConfigureSettings {
+    ConfigureSettings {
+        inputs: config.inputs,
+        output: config.output,
+        data: config.data,
+        derive: config.derive,
+        python_plugins: config.python_plugins,
+        delimiters: config.delimiters.0,
+        undefined: config.undefined,
+        exclude: config.exclude,
+    }
+}
+
+fn secrets_settings(config: SecretsConfig) -> SecretsSettings {
+    SecretsSettings {
+        files: config.files,
+        age_key: config.age_key,
+        ansible_vault_password_file: config.ansible_vault_password_file,
+    }
+}
+
+fn stack_settings(config: StackConfig) -> StackSettings {
+    StackSettings {
+        pool: config.pool.map(|pool| pool.value),
+        tags: config.tags,
+        depends_on: config.depends_on,
+        var_files: config.var_files,
+        secrets: config.secrets,
+        inputs: config.inputs.into_iter().map(|(name, output)| (name, output.0)).collect(),
+        env: config.env,
+        protect: config.protect,
+    }
+}
+
+fn run_settings(config: RunConfig) -> RunSettings {
+    RunSettings {
+        parallelism: config.parallelism.map(|count| usize::from(count.get())),
+        retries: config.retries,
+        transient_errors: config.transient_errors,
+    }
+}

@@ -1,1 +1,37 @@
-//! 
+//! Turns a project's folders into stacks, and a choice of stacks into an order. Reads
+//! OpenTofu files, starts no process, writes nothing. Begin at [`discover`], then
+//! [`select`] and [`waves`].
+
+mod backend;
+mod declared;
+mod discover;
+mod facts;
+mod files;
+mod folder;
+mod graph;
+mod graph_text;
+mod hcl;
+mod identity;
+mod json;
+mod modules;
+mod names;
+mod order;
+mod place;
+mod reading;
+mod remote_state;
+mod roots;
+#[cfg(test)]
+mod sample;
+mod select;
+mod setting;
+mod settings;
+mod walk;
+
+pub use backend::state_warnings;
+pub use declared::resolve_inputs;
+pub use discover::{Discovery, discover};
+pub use graph_text::{dot, mermaid};
+pub use identity::{check_state_isolation, identity};
+pub use order::{Direction, after, dependencies_of, waves};
+pub use select::{Selection, select};
+pub use settings::settings_for;

@@ -1,0 +1,96 @@
+//! What `infra.yaml` adds to the stacks: tags, declared dependencies, inputs from other
+//! stacks. A name that means no stack is an error; a pattern that matches none is a remark.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::names::{self, Miss};
+use super::settings::{Pattern, is_glob, merge, settings_for};
+use crate::error::{Error, Result};
+use crate::model::project::OutputRef;
+use crate::model::{Project, Stack, StackId, StackSettings};
+
+/// Adds tags and dependencies to the stacks and returns remarks about patterns that match nothing.
+pub fn declare(project: &Project, stacks: &mut [Stack]) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    let mut merged = vec![StackSettings::default(); stacks.len()];
+    for (text, settings) in &project.stack_settings {
+        let pattern = Pattern::new(text);
+        let before = dependencies(text, settings, stacks, &mut notes)?;
+        let matching =
+            (0..stacks.len()).filter(|index| pattern.matches(&stacks[*index].id)).collect::<Vec<_>>();
+        if matching.is_empty() {
+            notes.push(unmatched(text, stacks));
+        }
+        for index in matching {
+            let id = stacks[index].id.clone();
+            // A pattern may hold for the very stack it names as a dependency of the others.
+            let others = before.iter().filter(|dependency| !pattern.is_glob() || **dependency != id);
+            stacks[index].depends_on.extend(others.cloned());
+            merged[index] = merge(std::mem::take(&mut merged[index]), settings);
+        }
+    }
+    for (index, settings) in merged.into_iter().enumerate() {
+        let feeding = feeding(&settings, &stacks[index].id, stacks)?;
+        stacks[index].depends_on.extend(feeding.into_values().map(|output| output.stack));
+        stacks[index].tags = settings.tags;
+    }
+    Ok(notes)
+}
+
+/// Returns the inputs of a stack with the ids of the stacks that feed them, resolved from short names.
+pub fn resolve_inputs(
+    project: &Project,
+    stacks: &[Stack],
+    id: &StackId,
+) -> Result<BTreeMap<String, OutputRef>> {
+    feeding(&settings_for(project, id), id, stacks)
+}
+
+/// Resolves the stacks that `depends_on` of a pattern names.
+fn dependencies(
+    pattern: &str,
+    settings: &StackSettings,
+    stacks: &[Stack],
+    notes: &mut Vec<String>,
+) -> Result<BTreeSet<StackId>> {
+    let mut found = BTreeSet::new();
+    for name in &settings.depends_on {
+        match names::find(name, stacks) {
+            Ok(ids) => found.extend(ids),
+            Err(Miss::Unknown(_)) if is_glob(name) => {
+                notes.push(format!("infra.yaml: `depends_on` of `{pattern}`: no stack matches `{name}`"));
+            }
+            Err(miss) => return Err(unresolved(&miss, name, &format!("depends_on of `{pattern}`"))),
+        }
+    }
+    Ok(found)
+}
+
+/// Resolves the stacks that feed inputs; a stack is never fed by itself.
+fn feeding(settings: &StackSettings, id: &StackId, stacks: &[Stack]) -> Result<BTreeMap<String, OutputRef>> {
+    let mut found = BTreeMap::new();
+    for (variable, output) in &settings.inputs {
+        let name = output.stack.as_str();
+        let key = || format!("inputs of `{id}`, `{variable}`");
+        let stack = names::find_one(name, stacks).map_err(|miss| unresolved(&miss, name, &key()))?;
+        let stack =
+            stack.ok_or_else(|| unresolved(&Miss::Unknown(names::near(name, stacks)), name, &key()))?;
+        if stack != *id {
+            found.insert(variable.clone(), OutputRef { stack, output: output.output.clone() });
+        }
+    }
+    Ok(found)
+}
+
+fn unresolved(miss: &Miss, name: &str, key: &str) -> Error {
+    Error::invalid(miss.message(name))
+        .at("infra.yaml")
+        .fact("key", format!("stacks: {key}"))
+        .hint_if(miss.hint())
+}
+
+fn unmatched(pattern: &str, stacks: &[Stack]) -> String {
+    let hint = Miss::Unknown(names::near(pattern, stacks)).hint();
+    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("infra.yaml: no stack matches the pattern `{pattern}`{hint}")
+}

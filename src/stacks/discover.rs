@@ -1,0 +1,149 @@
+//! Turns a project into its stacks, sorted by id. A stack that cannot be read stays
+//! listed with its problems; only contradictions in `infra.yaml` and two stacks of one id
+//! are errors. Begin at [`discover`].
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::backend::backend;
+use super::declared::declare;
+use super::facts::RemoteState;
+use super::folder::Folder;
+use super::identity::partial_collisions;
+use super::modules::{Library, ReadFolder};
+use super::remote_state::{StateOwners, reads_itself};
+use super::roots::{StackFolder, search};
+use crate::error::{Error, Result, io};
+use crate::model::{Backend, Project, Stack, StackId};
+
+/// The stacks of a project and what was noticed while finding them.
+#[derive(Clone, Debug, Default)]
+pub struct Discovery {
+    /// The stacks, sorted by id.
+    pub stacks: Vec<Stack>,
+    /// Remarks for stderr.
+    pub notes: Vec<String>,
+}
+
+/// A stack with the states it reads, which become edges once all stacks are known.
+struct Found {
+    stack: Stack,
+    reads: Vec<RemoteState>,
+}
+
+/// Finds the stacks of a project.
+pub fn discover(project: &Project) -> Result<Discovery> {
+    let base = fs::canonicalize(&project.root).map_err(io("open the project", &project.root))?;
+    let found = search(project, &base);
+    let mut notes = found.notes;
+    let mut stacks = assemble(&base, &found.stacks, &found.library)?;
+    notes.extend(declare(project, &mut stacks)?);
+    warn_of_partial_collisions(&mut stacks);
+    if stacks.is_empty() {
+        notes.extend(unrendered(&base));
+    }
+    Ok(Discovery { stacks, notes })
+}
+
+/// Builds the stacks, sorted by id, with an edge to each stack whose state is read.
+fn assemble(base: &Path, folders: &[StackFolder], library: &Library) -> Result<Vec<Stack>> {
+    let mut found = folders.iter().map(|folder| build(base, folder, library)).collect::<Vec<_>>();
+    found.sort_by(|one, other| one.stack.id.cmp(&other.stack.id));
+    check_ids(&found)?;
+    let reads = found.iter().map(|found| found.reads.clone()).collect::<Vec<_>>();
+    let mut stacks = found.into_iter().map(|found| found.stack).collect::<Vec<_>>();
+    connect(&mut stacks, &reads);
+    Ok(stacks)
+}
+
+fn check_ids(found: &[Found]) -> Result<()> {
+    let Some(pair) = found.windows(2).find(|pair| pair[0].stack.id == pair[1].stack.id) else {
+        return Ok(());
+    };
+    Err(Error::invalid(format!("two stacks have the id `{}`", pair[0].stack.id))
+        .at("infra.yaml")
+        .fact("first", pair[0].stack.path.display().to_string())
+        .fact("second", pair[1].stack.path.display().to_string())
+        .hint("name one stack root in `stacks: { roots: […] }`, or rename one of the folders"))
+}
+
+fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Library) -> Found {
+    let modules = library.modules_of(&folder.path);
+    let parts = std::iter::once(folder.path.as_path()).chain(modules.iter().copied());
+    let parts = parts.filter_map(|path| Some((path, library.folder(path)?))).collect::<Vec<_>>();
+    let own = library.folder(&folder.path).map(|read| &read.facts);
+    let mut stack = Stack {
+        id: id_of(root, &folder.path),
+        path: below(base, &folder.path),
+        tags: Vec::new(),
+        depends_on: BTreeSet::new(),
+        modules: modules.iter().map(|module| below(base, module)).collect(),
+        backend: backend(own.and_then(|facts| facts.backend.as_ref())),
+        variables: own.map(|facts| facts.variables.clone()).unwrap_or_default(),
+        init_facts: init_facts(base, &parts),
+        warnings: parts.iter().flat_map(|(_, read)| read.dead_ends.clone()).collect(),
+        problems: parts.iter().flat_map(|(_, read)| read.facts.problems.clone()).collect(),
+    };
+    let reads = parts.iter().flat_map(|(_, read)| read.facts.remote_states.clone()).collect::<Vec<_>>();
+    stack.problems.extend(reads.iter().filter_map(|read| reads_itself(read, &stack.backend)));
+    stack.warnings.extend(forgotten_module(&stack, folder, library));
+    Found { stack, reads }
+}
+
+/// Returns the id: the path below the stack root, with `/` between segments.
+fn id_of(root: &Path, path: &Path) -> StackId {
+    let segments = below(root, path);
+    let segments = segments.iter().map(|segment| segment.to_string_lossy().into_owned());
+    StackId::new(segments.collect::<Vec<_>>().join("/"))
+}
+
+/// Returns a path relative to a folder above it, `.` for that folder, or as it is where it lies elsewhere.
+fn below(base: &Path, path: &Path) -> PathBuf {
+    let below = path.strip_prefix(base).unwrap_or(path);
+    if below.as_os_str().is_empty() { PathBuf::from(".") } else { below.to_path_buf() }
+}
+
+fn init_facts(base: &Path, parts: &[(&Path, &ReadFolder)]) -> BTreeSet<String> {
+    let lines =
+        parts.iter().flat_map(|(path, read)| read.facts.init_lines(&below(base, path).display().to_string()));
+    lines.collect()
+}
+
+/// Returns the warning about a folder that nothing shows to be run: a module that nobody uses, perhaps.
+fn forgotten_module(stack: &Stack, folder: &Folder, library: &Library) -> Option<String> {
+    let facts = &library.folder(&folder.path)?.facts;
+    let is_run = stack.backend != Backend::None || !facts.provider_blocks.is_empty() || folder.is_run_here;
+    // What does not parse may hold the very block that is missed.
+    if is_run || !facts.problems.is_empty() {
+        return None;
+    }
+    let what = "has no backend, provider block, lock file or tfvars: a module that nothing uses?";
+    Some(format!("`{}` {what}", stack.path.display()))
+}
+
+/// Adds an edge from each stack to those whose state it reads.
+fn connect(stacks: &mut [Stack], reads: &[Vec<RemoteState>]) {
+    let owners = StateOwners::new(stacks);
+    for (stack, reads) in stacks.iter_mut().zip(reads) {
+        let read_from = reads.iter().filter_map(|read| owners.owner(read, &stack.path));
+        let others = read_from.filter(|owner| **owner != stack.id).cloned().collect::<Vec<_>>();
+        stack.depends_on.extend(others);
+    }
+}
+
+fn warn_of_partial_collisions(stacks: &mut [Stack]) {
+    for (first, second, key) in partial_collisions(stacks) {
+        let warning = |other: &StackId| format!("`{other}` has the same {key}, and neither gives the bucket");
+        let (first_id, second_id) = (stacks[first].id.clone(), stacks[second].id.clone());
+        stacks[first].warnings.push(warning(&second_id));
+        stacks[second].warnings.push(warning(&first_id));
+    }
+}
+
+/// Returns the hint for a project whose stacks only templates would render.
+fn unrendered(base: &Path) -> Option<String> {
+    let has_templates = base.join("makejinja.toml").exists() || base.join("templates/config").is_dir();
+    has_templates
+        .then(|| "no stack is there yet; `infra configure` renders them from the templates".to_owned())
+}

@@ -1,0 +1,186 @@
+//! Which state a stack writes, as one text that is equal only for the same state.
+//! Unknown is the usual case: partial backends and variables in backends are legal, and
+//! an unknown state is never a duplicate. Begin at [`identity`].
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::model::{Backend, Stack};
+
+/// Returns the identity of the state that a backend in the folder `path` writes, where it is fully known.
+pub fn identity(backend: &Backend, path: &Path) -> Option<String> {
+    match backend {
+        Backend::Embedded => None,
+        Backend::None => Some(local(path, "terraform.tfstate")),
+        Backend::Configured { kind, .. } => configured(kind, backend, path),
+    }
+}
+
+fn configured(kind: &str, backend: &Backend, path: &Path) -> Option<String> {
+    let parts = match kind {
+        "local" => return Some(local(path, &needed(backend, "path")?)),
+        "s3" => s3(backend)?,
+        "gcs" => all(backend, &["bucket", "prefix"])?,
+        "azurerm" => all(backend, &["storage_account_name", "container_name", "key"])?,
+        "http" => all(backend, &["address"])?,
+        "kubernetes" => kubernetes(backend)?,
+        "remote" | "cloud" => all(backend, &["hostname", "organization", "workspaces.name"])?,
+        _ => return None,
+    };
+    // Both forms name the same workspaces of the same server.
+    let kind = if kind == "cloud" { "remote" } else { kind };
+    Some(format!("{kind}:{}", parts.join("|")))
+}
+
+/// Returns a local file's identity: its path from the project's root, without dots.
+fn local(path: &Path, file: &str) -> String {
+    let mut clean = PathBuf::new();
+    for part in path.join(file).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(clean.components().next_back(), Some(Component::Normal(_))) => {
+                clean.pop();
+            }
+            other => clean.push(other),
+        }
+    }
+    format!("local:{}", clean.display())
+}
+
+fn s3(backend: &Backend) -> Option<Vec<String>> {
+    let endpoint = match optional(backend, "endpoints.s3")? {
+        text if text.is_empty() => optional(backend, "endpoint")?,
+        text => text,
+    };
+    let prefix = optional(backend, "workspace_key_prefix")?;
+    Some(vec![endpoint, needed(backend, "bucket")?, needed(backend, "key")?, prefix])
+}
+
+fn kubernetes(backend: &Backend) -> Option<Vec<String>> {
+    let cluster = match (optional(backend, "config_path")?, optional(backend, "host")?) {
+        (config, host) if config.is_empty() && host.is_empty() => return None,
+        (config, host) => format!("{config}{host}"),
+    };
+    let context = optional(backend, "config_context")?;
+    Some(vec![needed(backend, "namespace")?, needed(backend, "secret_suffix")?, cluster, context])
+}
+
+fn all(backend: &Backend, names: &[&str]) -> Option<Vec<String>> {
+    names.iter().map(|name| needed(backend, name)).collect()
+}
+
+/// Returns a literal that is not empty.
+fn needed(backend: &Backend, name: &str) -> Option<String> {
+    backend.attribute(name).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Returns a literal, or the empty text where it is not given; `None` where it is no literal.
+fn optional(backend: &Backend, name: &str) -> Option<String> {
+    let Backend::Configured { attributes, .. } = backend else { return Some(String::new()) };
+    attributes.get(name).map_or(Some(String::new()), Clone::clone)
+}
+
+/// Refuses two stacks on one state; to be called before any run.
+pub fn check_state_isolation(stacks: &[Stack]) -> Result<()> {
+    let mut owners = BTreeMap::new();
+    for stack in stacks {
+        let Some(key) = state_of(stack) else { continue };
+        if let Some(other) = owners.insert(key.clone(), stack) {
+            return Err(collision(&key, other, stack));
+        }
+    }
+    Ok(())
+}
+
+/// Returns what tells the stack's state from others; an embedded one is told by its name.
+fn state_of(stack: &Stack) -> Option<String> {
+    match stack.backend {
+        Backend::Embedded => Some(format!("embedded:{}", stack.id.state_name())),
+        Backend::None | Backend::Configured { .. } => identity(&stack.backend, &stack.path),
+    }
+}
+
+fn collision(key: &str, one: &Stack, other: &Stack) -> Error {
+    Error::invalid(format!("stacks `{}` and `{}` write the same state", one.id, other.id))
+        .code("state-shared")
+        .fact("state", key)
+        .fact("first", one.path.display().to_string())
+        .fact("second", other.path.display().to_string())
+        .hint(format!("give `{}` a backend key, path or address of its own", other.id))
+}
+
+/// Returns remarks about stacks that give the same key but not the bucket: one `init` from a collision.
+pub fn partial_collisions(stacks: &[Stack]) -> Vec<(usize, usize, String)> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (index, stack) in stacks.iter().enumerate() {
+        let Some(key) = key_without_bucket(&stack.backend) else { continue };
+        if let Some(first) = seen.get(&key) {
+            found.push((*first, index, key.clone()));
+        }
+        seen.entry(key).or_insert(index);
+    }
+    found
+}
+
+fn key_without_bucket(backend: &Backend) -> Option<String> {
+    let (bucket, key) = match backend.kind() {
+        "s3" => ("bucket", "key"),
+        "gcs" => ("bucket", "prefix"),
+        "azurerm" => ("container_name", "key"),
+        _ => return None,
+    };
+    if needed(backend, bucket).is_some() {
+        return None;
+    }
+    Some(format!("{} {key} `{}`", backend.kind(), needed(backend, key)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn configured(kind: &str, attributes: &[(&str, Option<&str>)]) -> Backend {
+        let attributes =
+            attributes.iter().map(|(name, value)| ((*name).into(), value.map(str::to_owned))).collect();
+        Backend::Configured { kind: kind.into(), attributes }
+    }
+
+    fn of(kind: &str, attributes: &[(&str, Option<&str>)]) -> Option<String> {
+        identity(&configured(kind, attributes), Path::new("infrastructure/a"))
+    }
+
+    #[test]
+    fn a_state_is_known_when_every_needed_attribute_is_a_literal() {
+        let s3 = [("bucket", Some("b")), ("key", Some("k")), ("endpoints.s3", Some("https://r2"))];
+        let cloud = [("hostname", Some("h")), ("organization", Some("o")), ("workspaces.name", Some("w"))];
+
+        assert_eq!(of("s3", &s3).as_deref(), Some("s3:https://r2|b|k|"));
+        assert_eq!(of("gcs", &[("bucket", Some("b")), ("prefix", Some("p"))]).as_deref(), Some("gcs:b|p"));
+        assert_eq!(of("http", &[("address", Some("https://x/a"))]).as_deref(), Some("http:https://x/a"));
+        assert_eq!(of("cloud", &cloud), of("remote", &cloud));
+        assert_eq!(
+            of("local", &[("path", Some("../b.tfstate"))]).as_deref(),
+            Some("local:infrastructure/b.tfstate")
+        );
+    }
+
+    #[test]
+    fn a_missing_empty_or_computed_attribute_makes_a_state_unknown() {
+        assert_eq!(of("s3", &[("key", Some("k"))]), None);
+        assert_eq!(of("s3", &[("key", Some("k")), ("bucket", Some(""))]), None);
+        assert_eq!(of("s3", &[("key", Some("k")), ("bucket", Some("b")), ("endpoint", None)]), None);
+        assert_eq!(of("kubernetes", &[("namespace", Some("n")), ("secret_suffix", Some("s"))]), None);
+        assert_eq!(of("pg", &[("conn_str", Some("x"))]), None);
+        assert_eq!(identity(&Backend::Embedded, Path::new("a")), None);
+    }
+
+    #[test]
+    fn the_deprecated_endpoint_names_the_same_state() {
+        let new = [("bucket", Some("b")), ("key", Some("k")), ("endpoints.s3", Some("https://r2"))];
+        let old = [("bucket", Some("b")), ("key", Some("k")), ("endpoint", Some("https://r2"))];
+
+        assert_eq!(of("s3", &new), of("s3", &old));
+    }
+}

@@ -1,0 +1,89 @@
+//! Follows local module sources from folder to folder. Every folder is read once, however
+//! many use it, and a ring of modules ends where it began. Begin at [`Library::follow`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::facts::Facts;
+use super::folder::Folder;
+use super::reading::{read_folder, read_folders};
+
+/// Every folder that was read, by its absolute path.
+#[derive(Debug, Default)]
+pub struct Library {
+    base: PathBuf,
+    folders: BTreeMap<PathBuf, ReadFolder>,
+}
+
+/// A folder with what was read in it and where its local sources lead.
+#[derive(Debug)]
+pub struct ReadFolder {
+    /// What was read.
+    pub facts: Facts,
+    /// The folders its local sources lead to, itself not among them.
+    pub uses: BTreeSet<PathBuf>,
+    /// Local sources that lead nowhere, with file and line.
+    pub dead_ends: Vec<String>,
+}
+
+impl Library {
+    /// Reads the folders and, from there, every local module they lead to.
+    pub fn follow(base: &Path, folders: &[&Folder]) -> Self {
+        let mut library = Self { base: base.to_path_buf(), folders: BTreeMap::new() };
+        let mut open = BTreeSet::new();
+        for (folder, facts) in folders.iter().zip(read_folders(base, folders)) {
+            open.extend(library.add(folder, facts));
+        }
+        while let Some(path) = open.pop_first() {
+            if library.folders.contains_key(&path) {
+                continue;
+            }
+            // A target without a listing was a folder a moment ago; tofu will say what became of it.
+            let Ok(folder) = Folder::list(&path) else { continue };
+            let facts = read_folder(&library.base, &folder);
+            open.extend(library.add(&folder, facts));
+        }
+        library
+    }
+
+    /// Adds one folder and returns where its local sources lead.
+    fn add(&mut self, folder: &Folder, facts: Facts) -> BTreeSet<PathBuf> {
+        let mut read = ReadFolder { facts, uses: BTreeSet::new(), dead_ends: Vec::new() };
+        for (name, block) in &read.facts.modules {
+            let Some(source) = block.local_source() else { continue };
+            match fs::canonicalize(folder.path.join(source)) {
+                Ok(target) if target == folder.path => {}
+                Ok(target) if target.is_dir() => _ = read.uses.insert(target),
+                _ => {
+                    read.dead_ends
+                        .push(format!("{}: module `{name}` leads nowhere: `{source}`", block.place));
+                }
+            }
+        }
+        let uses = read.uses.clone();
+        self.folders.insert(folder.path.clone(), read);
+        uses
+    }
+
+    /// Returns what was read in a folder.
+    pub fn folder(&self, path: &Path) -> Option<&ReadFolder> {
+        self.folders.get(path)
+    }
+
+    /// Returns every folder that another one uses as a module.
+    pub fn used_as_modules(&self) -> BTreeSet<&Path> {
+        self.folders.values().flat_map(|folder| &folder.uses).map(PathBuf::as_path).collect()
+    }
+
+    /// Returns the modules of a folder, its own and those of its modules, by path.
+    pub fn modules_of<'a>(&'a self, path: &'a Path) -> BTreeSet<&'a Path> {
+        let mut found = BTreeSet::new();
+        let mut open = vec![path];
+        while let Some(next) = open.pop() {
+            let uses = self.folder(next).into_iter().flat_map(|folder| &folder.uses);
+            open.extend(uses.map(PathBuf::as_path).filter(|used| *used != path && found.insert(*used)));
+        }
+        found
+    }
+}

@@ -1,0 +1,107 @@
+//! What a name means among the stacks: an id, a unique last segment, a glob, a layer or a
+//! tag, tried in that order. Begin at [`find`].
+
+use super::settings::{Pattern, is_glob};
+use crate::model::nearest::{distance, tolerance};
+use crate::model::stack::leading_number;
+use crate::model::{Stack, StackId, nearest};
+
+/// Why a name means nothing, or too much.
+#[derive(Debug, PartialEq)]
+pub enum Miss {
+    /// Nothing has this name; these are close.
+    Unknown(Vec<String>),
+    /// More than one stack has this last segment.
+    Ambiguous(Vec<StackId>),
+}
+
+impl Miss {
+    /// Returns the sentence for the message, with the name in it.
+    pub fn message(&self, name: &str) -> String {
+        match self {
+            Self::Unknown(_) if is_glob(name) => format!("no stack matches `{name}`"),
+            Self::Unknown(_) => format!("no stack is called `{name}`"),
+            Self::Ambiguous(_) => format!("`{name}` is the name of several stacks"),
+        }
+    }
+
+    /// Returns the line that says what was probably meant.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown(near) if near.is_empty() => None,
+            Self::Unknown(near) => Some(format!("did you mean {}?", quoted(near.iter().map(String::as_str)))),
+            Self::Ambiguous(ids) => Some(format!("say which: {}", quoted(ids.iter().map(StackId::as_str)))),
+        }
+    }
+}
+
+/// Writes names in back-ticks.
+pub fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the stacks that a name means.
+pub fn find(name: &str, stacks: &[Stack]) -> Result<Vec<StackId>, Miss> {
+    if let Some(id) = find_one(name, stacks)? {
+        return Ok(vec![id]);
+    }
+    let pattern = Pattern::new(name);
+    let by_glob = ids(stacks, |stack| pattern.is_glob() && pattern.matches(&stack.id));
+    let by_layer = ids(stacks, |stack| is_in_layer(&stack.id, name));
+    let by_tag = ids(stacks, |stack| stack.tags.iter().any(|tag| tag == name));
+    let found = [by_glob, by_layer, by_tag].into_iter().find(|found| !found.is_empty());
+    found.ok_or_else(|| Miss::Unknown(near(name, stacks)))
+}
+
+/// Returns the one stack with this id or this last segment.
+pub fn find_one(name: &str, stacks: &[Stack]) -> Result<Option<StackId>, Miss> {
+    if let Some(stack) = stacks.iter().find(|stack| stack.id.as_str() == name) {
+        return Ok(Some(stack.id.clone()));
+    }
+    let mut called = ids(stacks, |stack| stack.id.short_name() == name);
+    match called.len() {
+        0 | 1 => Ok(called.pop()),
+        _ => Err(Miss::Ambiguous(called)),
+    }
+}
+
+/// Returns whether an id is in the layer `2`, `platforms` or `02-platforms`.
+pub fn is_in_layer(id: &StackId, name: &str) -> bool {
+    let Some(segment) = layer_segment(id) else { return false };
+    let label = segment.split_once(['-', '_']).map_or("", |(_, label)| label);
+    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    segment == name
+        || (!name.is_empty() && label == name)
+        || is_number && name.parse().ok() == leading_number(segment)
+}
+
+/// Returns the segment that gives an id its layer: `02-platforms`.
+pub fn layer_segment(id: &StackId) -> Option<&str> {
+    id.as_str().split('/').find(|segment| leading_number(segment).is_some())
+}
+
+/// Returns up to three stacks whose id or last segment is close to a name, else a layer or tag that is.
+pub fn near(name: &str, stacks: &[Stack]) -> Vec<String> {
+    let close = stacks.iter().filter_map(|stack| Some((closeness(name, &stack.id)?, stack.id.as_str())));
+    let mut ranked = close.collect::<Vec<_>>();
+    ranked.sort_unstable();
+    if ranked.is_empty() {
+        let layers = stacks.iter().filter_map(|stack| layer_segment(&stack.id)).flat_map(|segment| {
+            [segment, segment.split_once(['-', '_']).map_or(segment, |(_, label)| label)]
+        });
+        let tags = stacks.iter().flat_map(|stack| stack.tags.iter().map(String::as_str));
+        return nearest(name, layers.chain(tags)).map(str::to_owned).into_iter().collect();
+    }
+    ranked.into_iter().take(3).map(|(_, id)| id.to_owned()).collect()
+}
+
+fn closeness(name: &str, id: &StackId) -> Option<usize> {
+    let typed_last = name.rsplit('/').next().unwrap_or(name);
+    let pairs = [(name, id.as_str()), (name, id.short_name()), (typed_last, id.short_name())];
+    let close = pairs.into_iter().map(|(one, other)| (distance(one, other), tolerance(one, other)));
+    close.filter(|(distance, tolerance)| distance <= tolerance).map(|(distance, _)| distance).min()
+}
+
+fn ids(stacks: &[Stack], is_meant: impl Fn(&Stack) -> bool) -> Vec<StackId> {
+    stacks.iter().filter(|stack| is_meant(stack)).map(|stack| stack.id.clone()).collect()
+}

@@ -1,0 +1,62 @@
+//! Edges from `terraform_remote_state`: a stack that reads another's state comes after it.
+//! Only where both identities are fully known; everything else is left to `depends_on`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::facts::RemoteState;
+use super::identity::identity;
+use super::setting::{Setting, flatten};
+use crate::model::{Backend, Stack, StackId};
+
+/// The states of all stacks whose identity is known.
+#[derive(Debug)]
+pub struct StateOwners(BTreeMap<String, StackId>);
+
+impl StateOwners {
+    /// Notes who writes which state.
+    pub fn new(stacks: &[Stack]) -> Self {
+        let known = stacks
+            .iter()
+            .filter_map(|stack| Some((identity(&stack.backend, &stack.path)?, stack.id.clone())));
+        Self(known.collect())
+    }
+
+    /// Returns the stack whose state is read from the folder `path`.
+    pub fn owner(&self, read: &RemoteState, path: &Path) -> Option<&StackId> {
+        // Another workspace is another state, and its name says nothing about who writes it.
+        if read.workspace.as_ref().is_some_and(|name| name.literal() != Some("default")) {
+            return None;
+        }
+        self.0.get(&identity(&backend_of(read)?, path)?)
+    }
+}
+
+/// Returns the backend that a data source reads, as if it were a block.
+fn backend_of(read: &RemoteState) -> Option<Backend> {
+    let kind = read.kind.as_ref()?.literal()?.to_owned();
+    let Some(Setting::Map(config)) = &read.config else { return None };
+    Some(Backend::Configured { kind, attributes: flatten(config) })
+}
+
+/// Returns the problem of a data source that would read its own stack's state.
+///
+/// Without an address of its own an http data source falls back to the environment, which
+/// the embedded server sets to the stack's own state.
+pub fn reads_itself(read: &RemoteState, own: &Backend) -> Option<String> {
+    let is_http = read.kind.as_ref().and_then(Setting::literal) == Some("http");
+    let has_address = match &read.config {
+        None => false,
+        Some(Setting::Map(config)) => config.contains_key("address"),
+        Some(Setting::Literal(_) | Setting::Expression(_)) => true,
+    };
+    if *own != Backend::Embedded || !is_http || has_address {
+        return None;
+    }
+    let name = &read.name;
+    Some(format!(
+        "{}: `terraform_remote_state.{name}` has no address and would read this stack's own state; \
+         use `inputs` in infra.yaml",
+        read.place
+    ))
+}

@@ -1,0 +1,140 @@
+//! Where stacks are looked for: the folders that `infra.yaml` names, or the first
+//! conventional one that contains a stack. Begin at [`search`].
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::folder::Folder;
+use super::modules::Library;
+use super::walk::{Boundaries, Walk, walk, walk_outside};
+use crate::model::layout::CONVENTIONAL_ROOTS;
+use crate::model::{Project, nearest};
+
+/// A folder that may be a stack, and the root its id counts from.
+#[derive(Clone, Debug)]
+pub struct StackFolder {
+    /// The absolute path of the stack root.
+    pub root: PathBuf,
+    /// The folder.
+    pub folder: Folder,
+}
+
+/// The stacks of a project as folders, with everything that was read on the way.
+#[derive(Debug, Default)]
+pub struct Search {
+    /// The folders that are stacks.
+    pub stacks: Vec<StackFolder>,
+    /// What was read in them and in their modules.
+    pub library: Library,
+    /// Remarks for stderr.
+    pub notes: Vec<String>,
+}
+
+/// Finds the stacks of a project whose canonical root is `base`.
+pub fn search(project: &Project, base: &Path) -> Search {
+    if project.stack_roots.is_empty() { conventional(project, base) } else { named(project, base) }
+}
+
+/// Searches the roots that `infra.yaml` names; they may use each other's folders as modules.
+fn named(project: &Project, base: &Path) -> Search {
+    let boundaries = boundaries(project, base);
+    let mut notes = Vec::new();
+    let mut walks = Vec::new();
+    for root in &project.stack_roots {
+        match base.join(root).canonicalize() {
+            Ok(path) if path.is_dir() => walks.push((path.clone(), walk(&path, &boundaries))),
+            _ => notes.push(missing_root(root, base)),
+        }
+    }
+    let mut found = classify(base, walks);
+    found.notes.splice(0..0, notes);
+    found
+}
+
+fn missing_root(root: &Path, base: &Path) -> String {
+    let beside = Folder::list(base).map(|folder| folder.subfolders).unwrap_or_default();
+    let guess = nearest(&root.to_string_lossy(), beside.iter().map(String::as_str));
+    let hint = guess.map(|guess| format!("; did you mean `{guess}`?")).unwrap_or_default();
+    format!("infra.yaml: the stack root `{}` does not exist{hint}", root.display())
+}
+
+/// Searches the first conventional root that contains a stack; the project itself is the last.
+fn conventional(project: &Project, base: &Path) -> Search {
+    let boundaries = boundaries(project, base);
+    let candidates =
+        CONVENTIONAL_ROOTS.iter().map(|root| base.join(root)).filter(|path| is_real_folder(path));
+    for path in candidates.chain([base.to_path_buf()]) {
+        let walk = walk(&path, &boundaries);
+        let mut found = classify(base, vec![(path.clone(), walk)]);
+        if !found.stacks.is_empty() {
+            found.notes.extend(leftovers(&path, &found, boundaries));
+            return found;
+        }
+    }
+    Search::default()
+}
+
+fn is_real_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
+}
+
+/// Templates are not stacks before they are rendered.
+fn boundaries(project: &Project, base: &Path) -> Boundaries {
+    let inputs = project.configure.inputs.iter().map(String::as_str);
+    let templates =
+        inputs.chain(["templates/config"]).map(|input| base.join(input)).filter(|path| path != base);
+    Boundaries { base: base.to_path_buf(), skipped: templates.collect() }
+}
+
+/// Tells stacks from modules and from folders of shared snippets.
+fn classify(base: &Path, walks: Vec<(PathBuf, Walk)>) -> Search {
+    let folders =
+        walks.iter().flat_map(|(_, walk)| walk.folders.iter().chain(&walk.modules)).collect::<Vec<_>>();
+    let library = Library::follow(base, &folders);
+    let linked = folders.iter().flat_map(|folder| folder.outward_links()).collect::<BTreeSet<_>>();
+    let used = library.used_as_modules();
+    // Roots may overlap; a folder belongs to the first one that holds it.
+    let mut seen = BTreeSet::new();
+    let mut stacks = Vec::new();
+    for (root, walk) in &walks {
+        for folder in walk.folders.iter().filter(|folder| is_on_its_own(folder, &used, &linked)) {
+            if seen.insert(&folder.path) {
+                stacks.push(StackFolder { root: root.clone(), folder: folder.clone() });
+            }
+        }
+    }
+    let notes = walks.iter().flat_map(|(_, walk)| walk.notes.clone()).collect();
+    Search { stacks, library, notes }
+}
+
+/// Returns whether nobody uses a folder, neither as a module nor as a source of links.
+fn is_on_its_own(folder: &Folder, used: &BTreeSet<&Path>, linked: &BTreeSet<&Path>) -> bool {
+    !used.contains(folder.path.as_path()) && !folder.is_only_linked_to(linked)
+}
+
+/// Names folders with OpenTofu files outside the root that no stack uses.
+fn leftovers(root: &Path, found: &Search, mut boundaries: Boundaries) -> Option<String> {
+    if root == boundaries.base {
+        return None;
+    }
+    boundaries.skipped.push(root.to_path_buf());
+    let walk = walk_outside(&boundaries);
+    let used = found.library.used_as_modules();
+    let linked = found.stacks.iter().flat_map(|stack| stack.folder.outward_links()).collect::<BTreeSet<_>>();
+    let shown = |path: &Path| path.strip_prefix(&boundaries.base).unwrap_or(path).display().to_string();
+    let unused = walk.folders.iter().filter(|folder| is_on_its_own(folder, &used, &linked));
+    let mut names = unused.map(|folder| shown(&folder.path)).collect::<Vec<_>>();
+    names.sort();
+    let root = shown(root);
+    (!names.is_empty())
+        .then(|| format!("OpenTofu files outside `{root}` are not listed: {}", shortened(&names)))
+}
+
+fn shortened(names: &[String]) -> String {
+    let quote = |name: &String| if name.is_empty() { "`.`".to_owned() } else { format!("`{name}`") };
+    let shown = names.iter().take(5).map(quote).collect::<Vec<_>>().join(", ");
+    match names.len().checked_sub(5) {
+        None | Some(0) => shown,
+        Some(more) => format!("{shown} and {more} more"),
+    }
+}

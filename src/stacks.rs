@@ -16,6 +16,7 @@ mod json;
 mod modules;
 mod names;
 mod order;
+mod place;
 mod reading;
 mod remote_state;
 mod roots;

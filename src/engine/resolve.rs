@@ -42,7 +42,7 @@ fn stack_run(project: &Project, all: &[Stack], id: &StackId, command: RunCommand
         inputs: stacks::resolve_inputs(project, all, id)?,
         var_files: needed_var_files(project, stack, &settings.var_files, command)?,
         env: settings.env,
-        protect: settings.protect.unwrap_or(false),
+        protect: settings.is_protected(),
         ..StackRun::bare(stack.clone())
     })
 }

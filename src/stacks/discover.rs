@@ -13,7 +13,7 @@ use super::folder::Folder;
 use super::identity::partial_collisions;
 use super::modules::{Library, ReadFolder};
 use super::remote_state::{StateOwners, reads_itself};
-use super::roots::{StackRoot, search};
+use super::roots::{StackFolder, search};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Project, Stack, StackId};
 
@@ -37,7 +37,7 @@ pub fn discover(project: &Project) -> Result<Discovery> {
     let base = fs::canonicalize(&project.root).map_err(io("open the project", &project.root))?;
     let found = search(project, &base);
     let mut notes = found.notes;
-    let mut stacks = assemble(&base, &found.roots)?;
+    let mut stacks = assemble(&base, &found.stacks, &found.library)?;
     notes.extend(declare(project, &mut stacks)?);
     warn_of_partial_collisions(&mut stacks);
     if stacks.is_empty() {
@@ -46,15 +46,10 @@ pub fn discover(project: &Project) -> Result<Discovery> {
     Ok(Discovery { stacks, notes })
 }
 
-/// Builds the stacks of all roots, sorted by id.
-fn assemble(base: &Path, roots: &[StackRoot]) -> Result<Vec<Stack>> {
-    let mut found = roots
-        .iter()
-        .flat_map(|root| root.stacks.iter().map(move |folder| build(base, root, folder)))
-        .collect::<Vec<_>>();
+/// Builds the stacks, sorted by id, with an edge to each stack whose state is read.
+fn assemble(base: &Path, folders: &[StackFolder], library: &Library) -> Result<Vec<Stack>> {
+    let mut found = folders.iter().map(|folder| build(base, folder, library)).collect::<Vec<_>>();
     found.sort_by(|one, other| one.stack.id.cmp(&other.stack.id));
-    // Roots may overlap: the same folder under the same id is one stack.
-    found.dedup_by(|one, other| one.stack.id == other.stack.id && one.stack.path == other.stack.path);
     check_ids(&found)?;
     let reads = found.iter().map(|found| found.reads.clone()).collect::<Vec<_>>();
     let mut stacks = found.into_iter().map(|found| found.stack).collect::<Vec<_>>();
@@ -73,28 +68,26 @@ fn check_ids(found: &[Found]) -> Result<()> {
         .hint("name one stack root in `stacks: { roots: […] }`, or rename one of the folders"))
 }
 
-fn build(base: &Path, root: &StackRoot, folder: &Folder) -> Found {
-    let path = below(base, &folder.path);
-    let modules = root.library.modules_of(&folder.path);
+fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Library) -> Found {
+    let modules = library.modules_of(&folder.path);
     let parts = std::iter::once(folder.path.as_path()).chain(modules.iter().copied());
-    let parts = parts.filter_map(|path| Some((path, root.library.folder(path)?))).collect::<Vec<_>>();
-    let own = root.library.folder(&folder.path).map(|read| &read.facts);
-    let backend = backend(own.and_then(|facts| facts.backend.as_ref()));
+    let parts = parts.filter_map(|path| Some((path, library.folder(path)?))).collect::<Vec<_>>();
+    let own = library.folder(&folder.path).map(|read| &read.facts);
     let mut stack = Stack {
-        id: id_of(&root.path, &folder.path),
-        path,
+        id: id_of(root, &folder.path),
+        path: below(base, &folder.path),
         tags: Vec::new(),
         depends_on: BTreeSet::new(),
         modules: modules.iter().map(|module| below(base, module)).collect(),
+        backend: backend(own.and_then(|facts| facts.backend.as_ref())),
         variables: own.map(|facts| facts.variables.clone()).unwrap_or_default(),
         init_facts: init_facts(base, &parts),
         warnings: parts.iter().flat_map(|(_, read)| read.dead_ends.clone()).collect(),
         problems: parts.iter().flat_map(|(_, read)| read.facts.problems.clone()).collect(),
-        backend,
     };
     let reads = parts.iter().flat_map(|(_, read)| read.facts.remote_states.clone()).collect::<Vec<_>>();
     stack.problems.extend(reads.iter().filter_map(|read| reads_itself(read, &stack.backend)));
-    stack.warnings.extend(forgotten_module(&stack, folder, &root.library));
+    stack.warnings.extend(forgotten_module(&stack, folder, library));
     Found { stack, reads }
 }
 
@@ -105,9 +98,10 @@ fn id_of(root: &Path, path: &Path) -> StackId {
     StackId::new(segments.collect::<Vec<_>>().join("/"))
 }
 
-/// Returns a path relative to a folder above it, or as it is where it lies elsewhere.
+/// Returns a path relative to a folder above it, `.` for that folder, or as it is where it lies elsewhere.
 fn below(base: &Path, path: &Path) -> PathBuf {
-    path.strip_prefix(base).unwrap_or(path).to_path_buf()
+    let below = path.strip_prefix(base).unwrap_or(path);
+    if below.as_os_str().is_empty() { PathBuf::from(".") } else { below.to_path_buf() }
 }
 
 fn init_facts(base: &Path, parts: &[(&Path, &ReadFolder)]) -> BTreeSet<String> {
@@ -125,12 +119,7 @@ fn forgotten_module(stack: &Stack, folder: &Folder, library: &Library) -> Option
         return None;
     }
     let what = "has no backend, provider block, lock file or tfvars: a module that nothing uses?";
-    Some(format!("{} {what}", shown(&stack.path)))
-}
-
-/// Returns a path as shown, `.` for the project itself.
-fn shown(path: &Path) -> String {
-    if path.as_os_str().is_empty() { ".".to_owned() } else { path.display().to_string() }
+    Some(format!("`{}` {what}", stack.path.display()))
 }
 
 /// Adds an edge from each stack to those whose state it reads.

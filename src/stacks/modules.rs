@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::facts::Facts;
 use super::folder::Folder;
-use super::reading::read_folder;
+use super::reading::{read_folder, read_folders};
 
 /// Every folder that was read, by its absolute path.
 #[derive(Debug, Default)]
@@ -29,11 +29,11 @@ pub struct ReadFolder {
 
 impl Library {
     /// Reads the folders and, from there, every local module they lead to.
-    pub fn follow<'a>(base: &Path, folders: impl IntoIterator<Item = &'a Folder>) -> Self {
+    pub fn follow(base: &Path, folders: &[&Folder]) -> Self {
         let mut library = Self { base: base.to_path_buf(), folders: BTreeMap::new() };
         let mut open = BTreeSet::new();
-        for folder in folders {
-            open.extend(library.read(folder));
+        for (folder, facts) in folders.iter().zip(read_folders(base, folders)) {
+            open.extend(library.add(folder, facts));
         }
         while let Some(path) = open.pop_first() {
             if library.folders.contains_key(&path) {
@@ -41,14 +41,14 @@ impl Library {
             }
             // A target without a listing was a folder a moment ago; tofu will say what became of it.
             let Ok(folder) = Folder::list(&path) else { continue };
-            open.extend(library.read(&folder));
+            let facts = read_folder(&library.base, &folder);
+            open.extend(library.add(&folder, facts));
         }
         library
     }
 
-    /// Reads one folder and returns where its local sources lead.
-    fn read(&mut self, folder: &Folder) -> BTreeSet<PathBuf> {
-        let facts = read_folder(&self.base, folder);
+    /// Adds one folder and returns where its local sources lead.
+    fn add(&mut self, folder: &Folder, facts: Facts) -> BTreeSet<PathBuf> {
         let mut read = ReadFolder { facts, uses: BTreeSet::new(), dead_ends: Vec::new() };
         for (name, block) in &read.facts.modules {
             let Some(source) = block.local_source() else { continue };
@@ -56,7 +56,8 @@ impl Library {
                 Ok(target) if target == folder.path => {}
                 Ok(target) if target.is_dir() => _ = read.uses.insert(target),
                 _ => {
-                    read.dead_ends.push(format!("{}: module `{name}` leads nowhere: `{source}`", block.place))
+                    read.dead_ends
+                        .push(format!("{}: module `{name}` leads nowhere: `{source}`", block.place));
                 }
             }
         }

@@ -4,13 +4,13 @@
 use super::settings::{Pattern, is_glob};
 use crate::model::nearest::{distance, tolerance};
 use crate::model::stack::leading_number;
-use crate::model::{Stack, StackId};
+use crate::model::{Stack, StackId, nearest};
 
 /// Why a name means nothing, or too much.
 #[derive(Debug, PartialEq)]
 pub enum Miss {
     /// Nothing has this name; these are close.
-    Unknown(Vec<StackId>),
+    Unknown(Vec<String>),
     /// More than one stack has this last segment.
     Ambiguous(Vec<StackId>),
 }
@@ -29,15 +29,15 @@ impl Miss {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unknown(near) if near.is_empty() => None,
-            Self::Unknown(near) => Some(format!("did you mean {}?", quoted(near))),
-            Self::Ambiguous(candidates) => Some(format!("say which: {}", quoted(candidates))),
+            Self::Unknown(near) => Some(format!("did you mean {}?", quoted(near.iter().map(String::as_str)))),
+            Self::Ambiguous(ids) => Some(format!("say which: {}", quoted(ids.iter().map(StackId::as_str)))),
         }
     }
 }
 
-/// Writes ids in back-ticks.
-pub fn quoted(ids: &[StackId]) -> String {
-    ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
+/// Writes names in back-ticks.
+pub fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the stacks that a name means.
@@ -70,7 +70,9 @@ pub fn is_in_layer(id: &StackId, name: &str) -> bool {
     let Some(segment) = layer_segment(id) else { return false };
     let label = segment.split_once(['-', '_']).map_or("", |(_, label)| label);
     let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
-    segment == name || label == name || is_number && name.parse().ok() == leading_number(segment)
+    segment == name
+        || (!name.is_empty() && label == name)
+        || is_number && name.parse().ok() == leading_number(segment)
 }
 
 /// Returns the segment that gives an id its layer: `02-platforms`.
@@ -78,12 +80,19 @@ pub fn layer_segment(id: &StackId) -> Option<&str> {
     id.as_str().split('/').find(|segment| leading_number(segment).is_some())
 }
 
-/// Returns up to three stacks whose id or last segment is close to a name, closest first.
-pub fn near(name: &str, stacks: &[Stack]) -> Vec<StackId> {
-    let mut ranked =
-        stacks.iter().filter_map(|stack| Some((closeness(name, &stack.id)?, &stack.id))).collect::<Vec<_>>();
-    ranked.sort();
-    ranked.into_iter().take(3).map(|(_, id)| id.clone()).collect()
+/// Returns up to three stacks whose id or last segment is close to a name, else a layer or tag that is.
+pub fn near(name: &str, stacks: &[Stack]) -> Vec<String> {
+    let close = stacks.iter().filter_map(|stack| Some((closeness(name, &stack.id)?, stack.id.as_str())));
+    let mut ranked = close.collect::<Vec<_>>();
+    ranked.sort_unstable();
+    if ranked.is_empty() {
+        let layers = stacks.iter().filter_map(|stack| layer_segment(&stack.id)).flat_map(|segment| {
+            [segment, segment.split_once(['-', '_']).map_or(segment, |(_, label)| label)]
+        });
+        let tags = stacks.iter().flat_map(|stack| stack.tags.iter().map(String::as_str));
+        return nearest(name, layers.chain(tags)).map(str::to_owned).into_iter().collect();
+    }
+    ranked.into_iter().take(3).map(|(_, id)| id.to_owned()).collect()
 }
 
 fn closeness(name: &str, id: &StackId) -> Option<usize> {

@@ -5,7 +5,6 @@
 //! as its dependency is ordered with that lower layer, so that `02-a` may depend on
 //! `03-dns` without a contradiction; among themselves only declared edges count then.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::Graph;
@@ -163,32 +162,52 @@ fn add_layers(graph: &Graph<'_>, chosen: &BTreeSet<usize>, before: &mut [BTreeSe
 
 /// Orders siblings of one layer by their own numbers: `01-a/01-x` before `01-a/02-y`.
 fn add_nested_numbers(graph: &Graph<'_>, chosen: &BTreeSet<usize>, before: &mut [BTreeSet<usize>]) {
-    let id = |index: usize| &graph.stacks()[index].id;
-    let nested = chosen.iter().copied().filter(|index| id(*index).numbers().len() > 1).collect::<Vec<_>>();
-    for &lower in &nested {
-        let upstream = graph.upstream(lower);
-        let higher = nested.iter().filter(|higher| nested_order(id(lower), id(**higher)) == Ordering::Less);
-        // A declared edge is stronger than a number.
-        for higher in higher.filter(|higher| !upstream.contains(higher)) {
-            before[*higher].insert(lower);
+    let mut families: BTreeMap<&str, Vec<Nested<'_>>> = BTreeMap::new();
+    for &index in chosen {
+        if let Some((layer, below)) = split_at_layer(graph.stacks()[index].id.as_str()) {
+            let segments = below.split('/').map(|segment| (segment, leading_number(segment))).collect();
+            families.entry(layer).or_default().push(Nested { index, segments });
+        }
+    }
+    for family in families.values() {
+        for lower in family {
+            let upstream = graph.upstream(lower.index);
+            let higher = family.iter().filter(|other| lower.is_before(other)).map(|other| other.index);
+            // A declared edge is stronger than a number.
+            for index in higher.filter(|index| !upstream.contains(index)) {
+                before[index].insert(lower.index);
+            }
         }
     }
 }
 
-/// Compares the numbers of the first segments that differ, below a layer that both share.
-fn nested_order(one: &StackId, other: &StackId) -> Ordering {
-    let mut shares_layer = false;
-    for (one, other) in one.as_str().split('/').zip(other.as_str().split('/')) {
-        let numbers = (leading_number(one), leading_number(other));
-        if one != other {
-            return match numbers {
-                (Some(one), Some(other)) if shares_layer => one.cmp(&other),
-                _ => Ordering::Equal,
-            };
+/// A stack by what stands below its layer, each segment with its number.
+struct Nested<'a> {
+    index: usize,
+    segments: Vec<(&'a str, Option<u32>)>,
+}
+
+impl Nested<'_> {
+    /// Returns whether the number is lower in the first segment where two of one family differ.
+    fn is_before(&self, other: &Self) -> bool {
+        let mut pairs = self.segments.iter().zip(&other.segments);
+        match pairs.find(|((one, _), (other, _))| one != other) {
+            Some(((_, Some(one)), (_, Some(other)))) => one < other,
+            _ => false,
         }
-        shares_layer |= numbers.0.is_some();
     }
-    Ordering::Equal
+}
+
+/// Splits an id behind the segment that gives it its layer: `01-a/02-x` is `01-a` and `02-x`.
+fn split_at_layer(id: &str) -> Option<(&str, &str)> {
+    let mut start = 0;
+    for (end, _) in id.match_indices('/') {
+        if leading_number(&id[start..end]).is_some() {
+            return Some((&id[..end], &id[end + 1..]));
+        }
+        start = end + 1;
+    }
+    None
 }
 
 #[cfg(test)]

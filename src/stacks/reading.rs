@@ -1,13 +1,37 @@
 //! Reads the OpenTofu files of a folder into facts, each file once. A file that cannot be
-//! read is a problem of its folder, never an error of the whole. Begin at [`read_folder`].
+//! read is a problem of its folder, never an error of the whole. Begin at [`read_folders`].
 
 use std::fs;
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread;
 
 use super::facts::Facts;
 use super::files::is_json;
 use super::folder::Folder;
 use super::{hcl, json};
+
+/// How many folders make another thread worth its start.
+const FOLDERS_PER_THREAD: usize = 16;
+
+/// Reads many folders, in their order, on as many cores as that takes: parsing is what discovery costs.
+pub fn read_folders(base: &Path, folders: &[&Folder]) -> Vec<Facts> {
+    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = cores.min(folders.len() / FOLDERS_PER_THREAD);
+    if threads < 2 {
+        return folders.iter().map(|folder| read_folder(base, folder)).collect();
+    }
+    let read = |part: &[&Folder]| part.iter().map(|folder| read_folder(base, folder)).collect::<Vec<_>>();
+    thread::scope(|scope| {
+        let parts = folders.chunks(folders.len().div_ceil(threads));
+        let running = parts.map(|part| scope.spawn(move || read(part))).collect::<Vec<_>>();
+        running
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
+    })
+}
 
 /// Reads every file of a folder; names in problems are relative to `base`.
 pub fn read_folder(base: &Path, folder: &Folder) -> Facts {
@@ -166,6 +190,17 @@ check "up" {
 
         assert_eq!(vault, ["main.tf:1:1: encrypted with Ansible Vault, which OpenTofu cannot read"]);
         assert_eq!(binary, ["main.tf: not UTF-8 text (line 2)"]);
+    }
+
+    #[test]
+    fn a_file_that_nests_without_end_is_a_problem_and_no_crash() {
+        let deep = format!("locals {{\n  a = {}{}\n}}\n", "[".repeat(20_000), "]".repeat(20_000));
+        let blocks = format!("{}{}", "a {\n".repeat(20_000), "}\n".repeat(20_000));
+        let json = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
+
+        assert_eq!(facts("main.tf", deep).problems.len(), 1);
+        assert_eq!(facts("main.tf", blocks).problems.len(), 1);
+        assert_eq!(facts("main.tf.json", json).problems.len(), 1);
     }
 
     #[test]

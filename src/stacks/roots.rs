@@ -10,46 +10,44 @@ use super::walk::{Boundaries, Walk, walk, walk_outside};
 use crate::model::layout::CONVENTIONAL_ROOTS;
 use crate::model::{Project, nearest};
 
-/// A stack root with the folders below it that are stacks.
-#[derive(Debug)]
-pub struct StackRoot {
-    /// Its absolute path.
-    pub path: PathBuf,
-    /// The folders that are stacks.
-    pub stacks: Vec<Folder>,
-    /// Everything that was read on the way.
-    pub library: Library,
+/// A folder that may be a stack, and the root its id counts from.
+#[derive(Clone, Debug)]
+pub struct StackFolder {
+    /// The absolute path of the stack root.
+    pub root: PathBuf,
+    /// The folder.
+    pub folder: Folder,
 }
 
-/// The roots of a project and what was noticed on the way.
+/// The stacks of a project as folders, with everything that was read on the way.
 #[derive(Debug, Default)]
-pub struct Roots {
-    /// The roots that are used.
-    pub roots: Vec<StackRoot>,
+pub struct Search {
+    /// The folders that are stacks.
+    pub stacks: Vec<StackFolder>,
+    /// What was read in them and in their modules.
+    pub library: Library,
     /// Remarks for stderr.
     pub notes: Vec<String>,
 }
 
-/// Finds the stack roots of a project whose canonical root is `base`.
-pub fn search(project: &Project, base: &Path) -> Roots {
+/// Finds the stacks of a project whose canonical root is `base`.
+pub fn search(project: &Project, base: &Path) -> Search {
     if project.stack_roots.is_empty() { conventional(project, base) } else { named(project, base) }
 }
 
-/// Returns the roots that `infra.yaml` names.
-fn named(project: &Project, base: &Path) -> Roots {
+/// Searches the roots that `infra.yaml` names; they may use each other's folders as modules.
+fn named(project: &Project, base: &Path) -> Search {
     let boundaries = boundaries(project, base);
-    let mut found = Roots::default();
+    let mut notes = Vec::new();
+    let mut walks = Vec::new();
     for root in &project.stack_roots {
-        let path = base.join(root);
-        if !path.is_dir() {
-            found.notes.push(missing_root(root, base));
-            continue;
+        match base.join(root).canonicalize() {
+            Ok(path) if path.is_dir() => walks.push((path.clone(), walk(&path, &boundaries))),
+            _ => notes.push(missing_root(root, base)),
         }
-        let path = path.canonicalize().unwrap_or(path);
-        let mut walk = walk(&path, &boundaries);
-        found.notes.append(&mut walk.notes);
-        found.roots.push(classify(base, path, walk));
     }
+    let mut found = classify(base, walks);
+    found.notes.splice(0..0, notes);
     found
 }
 
@@ -60,21 +58,20 @@ fn missing_root(root: &Path, base: &Path) -> String {
     format!("infra.yaml: the stack root `{}` does not exist{hint}", root.display())
 }
 
-/// Returns the first conventional root that contains a stack; the project itself is the last.
-fn conventional(project: &Project, base: &Path) -> Roots {
+/// Searches the first conventional root that contains a stack; the project itself is the last.
+fn conventional(project: &Project, base: &Path) -> Search {
     let boundaries = boundaries(project, base);
     let candidates =
         CONVENTIONAL_ROOTS.iter().map(|root| base.join(root)).filter(|path| is_real_folder(path));
     for path in candidates.chain([base.to_path_buf()]) {
-        let mut walk = walk(&path, &boundaries);
-        let mut notes = std::mem::take(&mut walk.notes);
-        let root = classify(base, path, walk);
-        if !root.stacks.is_empty() {
-            notes.extend(leftovers(&root, boundaries));
-            return Roots { roots: vec![root], notes };
+        let walk = walk(&path, &boundaries);
+        let mut found = classify(base, vec![(path.clone(), walk)]);
+        if !found.stacks.is_empty() {
+            found.notes.extend(leftovers(&path, &found, boundaries));
+            return found;
         }
     }
-    Roots::default()
+    Search::default()
 }
 
 fn is_real_folder(path: &Path) -> bool {
@@ -90,32 +87,45 @@ fn boundaries(project: &Project, base: &Path) -> Boundaries {
 }
 
 /// Tells stacks from modules and from folders of shared snippets.
-fn classify(base: &Path, path: PathBuf, walk: Walk) -> StackRoot {
-    let library = Library::follow(base, walk.folders.iter().chain(&walk.modules));
-    let linked =
-        walk.folders.iter().chain(&walk.modules).flat_map(Folder::outward_links).collect::<BTreeSet<_>>();
+fn classify(base: &Path, walks: Vec<(PathBuf, Walk)>) -> Search {
+    let folders =
+        walks.iter().flat_map(|(_, walk)| walk.folders.iter().chain(&walk.modules)).collect::<Vec<_>>();
+    let library = Library::follow(base, &folders);
+    let linked = folders.iter().flat_map(|folder| folder.outward_links()).collect::<BTreeSet<_>>();
     let used = library.used_as_modules();
-    let is_stack =
-        |folder: &&Folder| !used.contains(folder.path.as_path()) && !folder.is_only_linked_to(&linked);
-    let stacks = walk.folders.iter().filter(is_stack).cloned().collect();
-    StackRoot { path, stacks, library }
+    // Roots may overlap; a folder belongs to the first one that holds it.
+    let mut seen = BTreeSet::new();
+    let mut stacks = Vec::new();
+    for (root, walk) in &walks {
+        for folder in walk.folders.iter().filter(|folder| is_on_its_own(folder, &used, &linked)) {
+            if seen.insert(&folder.path) {
+                stacks.push(StackFolder { root: root.clone(), folder: folder.clone() });
+            }
+        }
+    }
+    let notes = walks.iter().flat_map(|(_, walk)| walk.notes.clone()).collect();
+    Search { stacks, library, notes }
+}
+
+/// Returns whether nobody uses a folder, neither as a module nor as a source of links.
+fn is_on_its_own(folder: &Folder, used: &BTreeSet<&Path>, linked: &BTreeSet<&Path>) -> bool {
+    !used.contains(folder.path.as_path()) && !folder.is_only_linked_to(linked)
 }
 
 /// Names folders with OpenTofu files outside the root that no stack uses.
-fn leftovers(root: &StackRoot, mut boundaries: Boundaries) -> Option<String> {
-    if root.path == boundaries.base {
+fn leftovers(root: &Path, found: &Search, mut boundaries: Boundaries) -> Option<String> {
+    if root == boundaries.base {
         return None;
     }
-    boundaries.skipped.push(root.path.clone());
+    boundaries.skipped.push(root.to_path_buf());
     let walk = walk_outside(&boundaries);
-    let used = root.library.used_as_modules();
-    let linked = root.stacks.iter().flat_map(Folder::outward_links).collect::<BTreeSet<_>>();
-    let unused =
-        |folder: &&Folder| !used.contains(folder.path.as_path()) && !folder.is_only_linked_to(&linked);
+    let used = found.library.used_as_modules();
+    let linked = found.stacks.iter().flat_map(|stack| stack.folder.outward_links()).collect::<BTreeSet<_>>();
     let shown = |path: &Path| path.strip_prefix(&boundaries.base).unwrap_or(path).display().to_string();
-    let mut names = walk.folders.iter().filter(unused).map(|folder| shown(&folder.path)).collect::<Vec<_>>();
+    let unused = walk.folders.iter().filter(|folder| is_on_its_own(folder, &used, &linked));
+    let mut names = unused.map(|folder| shown(&folder.path)).collect::<Vec<_>>();
     names.sort();
-    let root = shown(&root.path);
+    let root = shown(root);
     (!names.is_empty())
         .then(|| format!("OpenTofu files outside `{root}` are not listed: {}", shortened(&names)))
 }

@@ -2,11 +2,12 @@
 //! too much are errors that say what was probably meant. Begin at [`select`].
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use super::graph::{Graph, closure};
 use super::names::{self, Miss, quoted};
 use super::order::{Direction, Order};
+use super::place::Place;
 use crate::error::{Error, Result};
 use crate::model::{Project, Stack, StackId};
 
@@ -67,51 +68,6 @@ fn no_stacks(project: &Project) -> Error {
         .hint("name the folder that holds them in infra.yaml: `stacks: { roots: [FOLDER] }`")
 }
 
-/// The project's root and the working directory, for names that are paths.
-struct Place {
-    root: PathBuf,
-    cwd: PathBuf,
-}
-
-impl Place {
-    fn new(project: &Project, cwd: &Path) -> Self {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        Self { root: real(&project.root), cwd: real(cwd) }
-    }
-
-    /// Returns the stack whose folder a path names, from the working directory or from the root.
-    fn stack_at<'a>(&self, name: &str, stacks: &'a [Stack]) -> Option<&'a Stack> {
-        let candidates = [resolved(&self.cwd, name), resolved(&self.root, name)];
-        candidates
-            .iter()
-            .find_map(|path| stacks.iter().find(|stack| same(&self.root.join(&stack.path), path)))
-    }
-
-    /// Returns the deepest stack that the working directory is in.
-    fn stack_around<'a>(&self, stacks: &'a [Stack]) -> Option<&'a Stack> {
-        let around = stacks.iter().filter(|stack| self.cwd.starts_with(self.root.join(&stack.path)));
-        around.max_by_key(|stack| stack.path.components().count())
-    }
-}
-
-/// Compares by components, so that a trailing slash makes no difference.
-fn same(one: &Path, other: &Path) -> bool {
-    one.components().eq(other.components())
-}
-
-/// Returns a typed path from a folder, without dots.
-fn resolved(from: &Path, typed: &str) -> PathBuf {
-    let mut path = PathBuf::new();
-    for part in from.join(typed).components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => _ = path.pop(),
-            Component::RootDir | Component::Prefix(_) | Component::Normal(_) => path.push(part),
-        }
-    }
-    path
-}
-
 /// Returns the stacks that were named, or the one that the working directory means.
 fn named(stacks: &[Stack], selection: &Selection, place: &Place) -> Result<BTreeSet<StackId>> {
     if selection.all {
@@ -147,6 +103,10 @@ fn implied(stacks: &[Stack], place: &Place) -> Result<StackId> {
 }
 
 fn resolve(name: &str, stacks: &[Stack], place: &Place) -> Result<Vec<StackId>> {
+    // An unset variable in a script must not mean the folder that the script runs in.
+    if name.trim().is_empty() {
+        return Err(Error::usage("a stack name is empty").hint(format!("the stacks are {}", listed(stacks))));
+    }
     // `.` is the folder one is in, as everywhere else, before it is the id of a root stack.
     if (name == "." || name.starts_with("./") || name.starts_with("../"))
         && let Some(stack) = place.stack_at(name, stacks)
@@ -170,10 +130,10 @@ fn unresolved(miss: &Miss, name: &str, stacks: &[Stack]) -> Error {
 
 /// Lists the first stacks; a long list would hide the message.
 fn listed(stacks: &[Stack]) -> String {
-    let ids = stacks.iter().take(10).map(|stack| stack.id.clone()).collect::<Vec<_>>();
+    let shown = quoted(stacks.iter().take(10).map(|stack| stack.id.as_str()));
     match stacks.len().checked_sub(10) {
-        None | Some(0) => quoted(&ids),
-        Some(more) => format!("{} and {more} more: `infra stacks`", quoted(&ids)),
+        None | Some(0) => shown,
+        Some(more) => format!("{shown} and {more} more: `infra stacks`"),
     }
 }
 
@@ -196,7 +156,7 @@ fn or_unknown(found: Vec<StackId>, what: &str, name: &str, known: BTreeSet<&str>
     if !found.is_empty() {
         return Ok(found);
     }
-    let known = known.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let known = quoted(known);
     let hint = if known.is_empty() {
         "there are none in this project".to_owned()
     } else {
@@ -290,6 +250,16 @@ mod tests {
         assert_eq!(error.message(), "no stack is called `k8s-pord`");
         assert_eq!(error.hints(), ["did you mean `02-platforms/k8s-prod`?"]);
         assert_eq!(path.hints(), ["did you mean `02-platforms/k8s-prod`?"]);
+        assert_eq!(by_name("platfroms").expect_err("unknown").hints(), ["did you mean `platforms`?"]);
+    }
+
+    #[test]
+    fn an_empty_name_is_a_usage_error_even_inside_a_stack() {
+        let empty = Selection { names: vec![String::new()], ..Selection::default() };
+
+        let error = select_from("infrastructure/tools", &empty).expect_err("no name");
+
+        assert_eq!((error.kind(), error.message()), (Kind::Usage, "a stack name is empty"));
     }
 
     #[test]

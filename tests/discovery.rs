@@ -1,0 +1,563 @@
+//! Whole layouts of files and the stacks that are found in them.
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use infra::error::{Error, Kind};
+use infra::model::{Backend, Stack, StackId};
+use infra::project::load;
+use infra::stacks::{self, Discovery, check_state_isolation, discover};
+
+/// A project folder that is built file by file.
+struct Tree {
+    temp: tempfile::TempDir,
+}
+
+impl Tree {
+    fn new() -> Self {
+        Self { temp: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    fn file(self, name: &str, text: &str) -> Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    /// Makes a stack with an empty http backend.
+    fn stack(self, folder: &str) -> Self {
+        self.file(&format!("{folder}/main.tf"), "terraform {\n  backend \"http\" {}\n}\n")
+    }
+
+    /// Makes a folder with a module block for each source.
+    fn using(self, folder: &str, sources: &[&str]) -> Self {
+        let blocks = sources
+            .iter()
+            .enumerate()
+            .map(|(n, source)| format!("module \"m{n}\" {{\n  source = \"{source}\"\n}}\n"));
+        self.file(&format!("{folder}/modules.tf"), &blocks.collect::<String>())
+    }
+
+    fn link(self, name: &str, target: &str) -> Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(target, path).unwrap();
+        self
+    }
+
+    fn found(&self) -> Discovery {
+        discover(&load(self.temp.path()).unwrap()).unwrap()
+    }
+
+    fn refused(&self) -> Error {
+        discover(&load(self.temp.path()).unwrap()).unwrap_err()
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.found().stacks.iter().map(|stack| stack.id.to_string()).collect()
+    }
+
+    fn stack_called(&self, id: &str) -> Stack {
+        self.found().stacks.into_iter().find(|stack| stack.id.as_str() == id).unwrap()
+    }
+}
+
+fn names(ids: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
+    ids.into_iter().map(|id| id.to_string()).collect()
+}
+
+fn paths(paths: &[PathBuf]) -> Vec<&str> {
+    paths.iter().map(|path| path.to_str().unwrap()).collect()
+}
+
+#[test]
+fn layered_infrastructure_is_found_with_its_modules() {
+    let tree = Tree::new()
+        .stack("infrastructure/01-hypervisors/01-bootstrap_cluster")
+        .stack("infrastructure/01-hypervisors/02-srv01")
+        .stack("infrastructure/02-platforms/k8s-prod")
+        .using("infrastructure/02-platforms/k8s-prod", &["../../modules/talos_cluster"])
+        .using("infrastructure/modules/talos_cluster", &["../vm"])
+        .file("infrastructure/modules/vm/main.tf", "")
+        .file("infrastructure/03-legacy/.keep", "");
+
+    assert_eq!(
+        tree.ids(),
+        ["01-hypervisors/01-bootstrap_cluster", "01-hypervisors/02-srv01", "02-platforms/k8s-prod"]
+    );
+    let k8s = tree.stack_called("02-platforms/k8s-prod");
+    assert_eq!(k8s.path, Path::new("infrastructure/02-platforms/k8s-prod"));
+    assert_eq!(paths(&k8s.modules), ["infrastructure/modules/talos_cluster", "infrastructure/modules/vm"]);
+    assert_eq!(k8s.backend, Backend::Embedded);
+    assert_eq!(tree.found().notes, [""; 0]);
+}
+
+#[test]
+fn stacks_below_tofu_are_found_at_any_depth() {
+    let tree = Tree::new()
+        .stack("tofu/stacks/onprem/proxmox_server_A_gpu")
+        .using("tofu/stacks/onprem/proxmox_server_A_gpu", &["../../../modules/proxmox_vm"])
+        .file("tofu/stacks/onprem/proxmox_server_A_gpu/vms.tfvars", "")
+        .stack("tofu/stacks/cloud/aws_global")
+        .file("tofu/modules/proxmox_vm/main.tf", "");
+
+    assert_eq!(tree.ids(), ["cloud/aws_global", "onprem/proxmox_server_A_gpu"]);
+    assert_eq!(paths(&tree.stack_called("onprem/proxmox_server_A_gpu").modules), ["tofu/modules/proxmox_vm"]);
+    assert_eq!(tree.found().notes, [""; 0]);
+}
+
+#[test]
+fn a_lone_folder_is_a_stack_called_dot() {
+    let tree = Tree::new().stack(".").using(".", &["./modules/vm"]).file("modules/vm/main.tf", "");
+
+    let stack = tree.stack_called(".");
+
+    assert_eq!(tree.ids(), ["."]);
+    assert_eq!(stack.path, Path::new("."));
+    assert_eq!(paths(&stack.modules), ["modules/vm"]);
+}
+
+#[test]
+fn a_stack_root_with_files_of_its_own_is_a_stack_beside_those_below() {
+    let tree = Tree::new().stack("terraform").stack("terraform/dns");
+
+    assert_eq!(tree.ids(), [".", "dns"]);
+    assert_eq!(tree.stack_called(".").path, Path::new("terraform"));
+}
+
+#[test]
+fn the_first_root_that_contains_a_stack_is_the_only_one() {
+    let tree = Tree::new()
+        .file("infrastructure/apps/kustomization.yaml", "")
+        .file("infrastructure/modules/vm/main.tf", "")
+        .stack("stacks/a")
+        .stack("terraform/b")
+        .stack("elsewhere/c");
+
+    assert_eq!(tree.ids(), ["a"]);
+    assert_eq!(
+        tree.found().notes,
+        ["OpenTofu files outside `stacks` are not listed: `elsewhere/c`, `terraform/b`"]
+    );
+}
+
+#[test]
+fn roots_that_infra_yaml_names_replace_the_conventional_ones() {
+    let tree = Tree::new()
+        .file("infra.yaml", "stacks:\n  roots: [live, live2, lvie]\n")
+        .stack("infrastructure/a")
+        .stack("live/b")
+        .stack("live2/c");
+
+    assert_eq!(tree.ids(), ["b", "c"]);
+    assert_eq!(
+        tree.found().notes,
+        ["infra.yaml: the stack root `lvie` does not exist; did you mean `live`?"]
+    );
+}
+
+#[test]
+fn roots_that_overlap_or_use_each_other_list_each_stack_once() {
+    let tree = Tree::new()
+        .file("infra.yaml", "stacks:\n  roots: [live, live/02-b, shared]\n")
+        .stack("live/02-b/app")
+        .using("live/02-b/app", &["../../../shared/net"])
+        .stack("shared/net")
+        .stack("shared/dns");
+
+    assert_eq!(tree.ids(), ["02-b/app", "dns"]);
+}
+
+#[test]
+fn one_id_below_two_roots_is_an_error_that_names_both_folders() {
+    let tree = Tree::new().file("infra.yaml", "stacks:\n  roots: [x, y]\n").stack("x/a").stack("y/a");
+
+    let error = tree.refused();
+
+    assert_eq!(error.kind(), Kind::Invalid);
+    assert_eq!(error.message(), "two stacks have the id `a`");
+    assert!(error.to_string().contains("x/a") && error.to_string().contains("y/a"), "{error}");
+}
+
+#[test]
+fn module_folders_hidden_folders_and_tests_hold_no_stacks() {
+    let tree = [
+        "modules-v2/a",
+        "shared_modules/b",
+        "tests/c",
+        ".hidden/d",
+        "x/.terraform/modules/e",
+        "node_modules/f",
+    ]
+    .iter()
+    .fold(Tree::new().stack("x"), |tree, folder| tree.stack(folder));
+
+    assert_eq!(tree.ids(), ["x"]);
+}
+
+#[test]
+fn the_target_of_a_local_source_is_a_module_wherever_it_lies() {
+    let tree = Tree::new()
+        .stack("stacks/app")
+        .using("stacks/app", &["./parts/vm", "../shared/net"])
+        .file("stacks/app/parts/vm/main.tf", "")
+        .stack("stacks/shared/net");
+
+    assert_eq!(tree.ids(), ["app"]);
+    assert_eq!(paths(&tree.stack_called("app").modules), ["stacks/app/parts/vm", "stacks/shared/net"]);
+}
+
+#[test]
+fn a_source_in_tests_does_not_make_its_target_a_module() {
+    let tree = Tree::new().stack("stacks/app").using("stacks/tests/e2e", &["../../app"]);
+
+    assert_eq!(tree.ids(), ["app"]);
+}
+
+#[test]
+fn modules_that_use_each_other_end_where_they_began() {
+    let tree = Tree::new()
+        .stack("stacks/app")
+        .using("stacks/app", &["../modules/a"])
+        .using("stacks/modules/a", &["../b", "./"])
+        .using("stacks/modules/b", &["../a"]);
+
+    assert_eq!(paths(&tree.stack_called("app").modules), ["stacks/modules/a", "stacks/modules/b"]);
+}
+
+#[test]
+fn a_source_that_leads_nowhere_is_a_warning_with_file_and_line() {
+    let tree = Tree::new().stack("stacks/app").using("stacks/app", &["../modules/gone", "hashicorp/x/aws"]);
+
+    let stack = tree.stack_called("app");
+
+    assert_eq!(stack.warnings, ["stacks/app/modules.tf:2: module `m0` leads nowhere: `../modules/gone`"]);
+    assert_eq!(stack.problems, [""; 0]);
+}
+
+#[test]
+fn a_folder_of_shared_snippets_is_no_stack_and_its_links_are_read() {
+    let tree = Tree::new()
+        .file("stacks/shared/backend.tf", "terraform {\n  backend \"http\" {}\n}\n")
+        .file("stacks/a/main.tf", "variable \"x\" {}\n")
+        .link("stacks/a/backend.tf", "../shared/backend.tf")
+        .link("stacks/b/backend.tf", "../shared/backend.tf");
+
+    assert_eq!(tree.ids(), ["a", "b"]);
+    assert_eq!(tree.stack_called("a").backend, Backend::Embedded);
+}
+
+#[test]
+fn a_folder_with_one_file_that_nobody_links_stays_a_stack() {
+    let tree = Tree::new()
+        .stack("stacks/a")
+        .file("stacks/a/shared.tf", "")
+        .link("stacks/b/shared.tf", "../a/shared.tf");
+
+    assert_eq!(tree.ids(), ["a", "b"]);
+}
+
+#[test]
+fn links_to_folders_are_not_entered() {
+    let tree = Tree::new().stack("stacks/a").link("stacks/again", "a").link("stacks/a/loop", "..");
+
+    assert_eq!(tree.ids(), ["a"]);
+}
+
+#[test]
+fn dangling_links_and_rings_are_problems_of_their_stack_only() {
+    let tree = Tree::new()
+        .stack("stacks/a")
+        .link("stacks/a/gone.tf", "../nowhere.tf")
+        .link("stacks/b/ring.tf", "ring.tf")
+        .stack("stacks/c");
+
+    assert_eq!(tree.ids(), ["a", "b", "c"]);
+    let problem = &tree.stack_called("a").problems[0];
+    assert!(problem.starts_with("stacks/a/gone.tf: link to `../nowhere.tf` leads nowhere"), "{problem}");
+    assert!(tree.stack_called("b").problems[0].starts_with("stacks/b/ring.tf: "));
+    assert_eq!(tree.stack_called("c").problems, [""; 0]);
+}
+
+#[test]
+fn a_pipe_is_named_and_not_waited_for() {
+    let tree = Tree::new().stack("stacks/a");
+    nix::unistd::mkfifo(&tree.path("stacks/a/pipe.tf"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+
+    assert_eq!(tree.stack_called("a").problems, ["stacks/a/pipe.tf: not a regular file"]);
+}
+
+#[test]
+fn a_file_that_does_not_parse_hides_neither_its_stack_nor_others() {
+    let tree = Tree::new()
+        .stack("stacks/broken")
+        .file("stacks/broken/bad.tf", "variable \"a\" {}\nthis is ] not hcl\n")
+        .file("stacks/sealed/main.tf", "$ANSIBLE_VAULT;1.1;AES256\n61\n")
+        .stack("stacks/user")
+        .using("stacks/user", &["../modules/bad"])
+        .file("stacks/modules/bad/main.tf", "}\n");
+
+    assert_eq!(tree.ids(), ["broken", "sealed", "user"]);
+    let broken = tree.stack_called("broken");
+    assert!(broken.problems[0].starts_with("stacks/broken/bad.tf:2:"), "{:?}", broken.problems);
+    assert_eq!(broken.backend, Backend::Embedded);
+    assert!(tree.stack_called("sealed").problems[0].contains("Ansible Vault"));
+    assert!(tree.stack_called("user").problems[0].starts_with("stacks/modules/bad/main.tf:1:"));
+}
+
+#[test]
+fn names_with_spaces_dashes_and_unicode_are_ids_as_they_are() {
+    let tree = Tree::new().stack("stacks/büro küche/-x").stack("stacks/日本/[a]{b}").stack("stacks/o'neil");
+
+    assert_eq!(tree.ids(), ["büro küche/-x", "o'neil", "日本/[a]{b}"]);
+}
+
+#[test]
+fn templates_are_not_stacks_before_they_are_rendered() {
+    let tree = Tree::new().file("templates/config/infrastructure/a/main.tf", "").file("cluster.yaml", "");
+
+    assert_eq!(tree.ids(), [""; 0]);
+    assert!(tree.found().notes[0].contains("infra configure"), "{:?}", tree.found().notes);
+}
+
+#[test]
+fn a_stack_that_nobody_seems_to_run_is_listed_with_a_warning() {
+    let tree = Tree::new()
+        .file("stacks/helper/main.tf", "variable \"x\" {}\n")
+        .file("stacks/locked/main.tf", "")
+        .file("stacks/locked/.terraform.lock.hcl", "")
+        .file("stacks/provider/main.tf", "provider \"aws\" {}\n");
+
+    let warned = |id: &str| !tree.stack_called(id).warnings.is_empty();
+
+    assert_eq!(tree.ids(), ["helper", "locked", "provider"]);
+    assert_eq!((warned("helper"), warned("locked"), warned("provider")), (true, false, false));
+}
+
+#[test]
+fn backends_are_told_apart() {
+    let tree = Tree::new()
+        .file(
+            "stacks/cloud/main.tf",
+            "terraform {\n cloud {\n  organization = \"o\"\n  workspaces { name = \"w\" }\n }\n}",
+        )
+        .file("stacks/none/main.tf", "")
+        .file("stacks/remote/main.tf", "terraform {\n backend \"http\" { address = \"https://x\" }\n}");
+
+    let cloud = tree.stack_called("cloud").backend;
+    assert_eq!((cloud.kind(), cloud.attribute("workspaces.name")), ("cloud", Some("w")));
+    assert_eq!(tree.stack_called("none").backend, Backend::None);
+    assert_eq!(tree.stack_called("remote").backend.attribute("address"), Some("https://x"));
+}
+
+#[test]
+fn settings_give_tags_and_dependencies() {
+    let yaml = r#"
+stacks:
+  "01-*/*": { tags: [metal] }
+  "02-b/*": { depends_on: [base], inputs: { token: "pve.api_token" } }
+  "02-b/app": { depends_on: ["01-*/*"], tags: [prod] }
+"#;
+    let tree = Tree::new()
+        .file("infra.yaml", yaml)
+        .stack("stacks/01-a/pve")
+        .stack("stacks/02-b/app")
+        .stack("stacks/02-b/base");
+
+    assert_eq!(tree.stack_called("01-a/pve").tags, ["metal"]);
+    assert_eq!(tree.stack_called("02-b/app").tags, ["prod"]);
+    assert_eq!(names(tree.stack_called("02-b/app").depends_on), ["01-a/pve", "02-b/base"]);
+    assert_eq!(names(tree.stack_called("02-b/base").depends_on), ["01-a/pve"]);
+}
+
+#[test]
+fn inputs_are_resolved_to_the_stacks_that_feed_them() {
+    let tree = Tree::new()
+        .file("infra.yaml", "stacks:\n  app: { inputs: { token: pve.api_token } }\n")
+        .stack("stacks/01-a/pve")
+        .stack("stacks/app");
+    let project = load(tree.temp.path()).unwrap();
+
+    let inputs = stacks::resolve_inputs(&project, &tree.found().stacks, &StackId::new("app")).unwrap();
+
+    assert_eq!(inputs["token"].stack.as_str(), "01-a/pve");
+    assert_eq!(inputs["token"].output, "api_token");
+}
+
+#[test]
+fn a_dependency_that_does_not_exist_is_an_error_with_the_nearest_name() {
+    let depends = Tree::new()
+        .file("infra.yaml", "stacks:\n  app: { depends_on: [pev1] }\n")
+        .stack("stacks/app")
+        .stack("stacks/pve1");
+    let input = Tree::new()
+        .file("infra.yaml", "stacks:\n  app: { inputs: { t: pev1.out } }\n")
+        .stack("stacks/app")
+        .stack("stacks/pve1");
+
+    for error in [depends.refused(), input.refused()] {
+        assert_eq!(error.kind(), Kind::Invalid);
+        assert_eq!(error.message(), "no stack is called `pev1`");
+        assert_eq!(error.hints(), ["did you mean `pve1`?"]);
+        assert!(error.to_string().contains("at infra.yaml"), "{error}");
+    }
+}
+
+#[test]
+fn a_pattern_that_matches_nothing_is_a_remark() {
+    let tree = Tree::new().file("infra.yaml", "stacks:\n  ap: {}\n  \"x/*\": {}\n").stack("stacks/app");
+
+    assert_eq!(
+        tree.found().notes,
+        [
+            "infra.yaml: no stack matches the pattern `ap`; did you mean `app`?",
+            "infra.yaml: no stack matches the pattern `x/*`"
+        ]
+    );
+}
+
+fn s3(key: &str) -> String {
+    format!("terraform {{\n  backend \"s3\" {{\n    bucket = \"b\"\n    key = \"{key}\"\n  }}\n}}\n")
+}
+
+fn reading_s3(key: &str) -> String {
+    format!(
+        "data \"terraform_remote_state\" \"r\" {{\n  backend = \"s3\"\n  config = {{\n    bucket = \"b\"\n    key = \"{key}\"\n  }}\n}}\n"
+    )
+}
+
+#[test]
+fn reading_anothers_state_is_a_dependency_and_reading_ones_own_is_none() {
+    let tree = Tree::new()
+        .file("stacks/net/main.tf", &s3("net"))
+        .file("stacks/app/main.tf", &s3("app"))
+        .file("stacks/app/net.tf", &reading_s3("net"))
+        .file("stacks/app/own.tf", &reading_s3("app"))
+        .file("stacks/app/unknown.tf", &reading_s3("${var.key}"));
+
+    assert_eq!(names(tree.stack_called("app").depends_on), ["net"]);
+    assert_eq!(names(tree.stack_called("net").depends_on), [""; 0]);
+}
+
+#[test]
+fn a_module_that_reads_a_state_makes_its_stack_depend_on_it() {
+    let tree = Tree::new()
+        .file("stacks/net/main.tf", &s3("net"))
+        .using("stacks/app", &["../modules/reader"])
+        .file("stacks/modules/reader/main.tf", &reading_s3("net"));
+
+    assert_eq!(names(tree.stack_called("app").depends_on), ["net"]);
+}
+
+#[test]
+fn a_local_state_is_found_by_its_path() {
+    let reads = "data \"terraform_remote_state\" \"r\" {\n  backend = \"local\"\n  config = { path = \"../net/terraform.tfstate\" }\n}\n";
+    let tree = Tree::new().file("stacks/net/main.tf", "").file("stacks/app/main.tf", reads);
+
+    assert_eq!(names(tree.stack_called("app").depends_on), ["net"]);
+}
+
+#[test]
+fn an_http_state_without_an_address_would_read_its_own_stack() {
+    let reads = "data \"terraform_remote_state\" \"net\" {\n  backend = \"http\"\n}\n";
+    let tree = Tree::new().stack("stacks/app").file("stacks/app/net.tf", reads);
+
+    let problems = tree.stack_called("app").problems;
+
+    assert!(
+        problems[0].starts_with("stacks/app/net.tf:1: `terraform_remote_state.net` has no address"),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn two_stacks_on_one_state_are_refused_before_runs_and_listed_all_the_same() {
+    let tree = Tree::new().file("stacks/a/main.tf", &s3("same")).file("stacks/b/main.tf", &s3("same"));
+
+    let error = check_state_isolation(&tree.found().stacks).unwrap_err();
+
+    assert_eq!(tree.ids(), ["a", "b"]);
+    assert_eq!(error.kind(), Kind::Invalid);
+    assert_eq!(error.message(), "stacks `a` and `b` write the same state");
+    assert!(error.to_string().contains("stacks/a") && error.to_string().contains("stacks/b"), "{error}");
+}
+
+#[test]
+fn partial_backends_are_never_duplicates_but_the_same_key_is_a_warning() {
+    let partial = "terraform {\n  backend \"s3\" { key = \"k\" }\n}\n";
+    let empty = "terraform {\n  backend \"s3\" {}\n}\n";
+    let tree = Tree::new()
+        .file("stacks/a/main.tf", partial)
+        .file("stacks/b/main.tf", partial)
+        .file("stacks/c/main.tf", empty)
+        .file("stacks/d/main.tf", empty);
+
+    assert!(check_state_isolation(&tree.found().stacks).is_ok());
+    assert_eq!(
+        tree.stack_called("a").warnings,
+        ["`b` has the same s3 key `k`, and neither gives the bucket"]
+    );
+    assert_eq!(
+        tree.stack_called("b").warnings,
+        ["`a` has the same s3 key `k`, and neither gives the bucket"]
+    );
+    assert_eq!(tree.stack_called("c").warnings, [""; 0]);
+}
+
+#[test]
+fn what_init_depends_on_includes_local_modules() {
+    let tree = Tree::new()
+        .stack("stacks/app")
+        .using("stacks/app", &["../modules/vm"])
+        .file("stacks/modules/vm/main.tf", "resource \"proxmox_vm\" \"a\" {}\n");
+
+    let facts = names(tree.stack_called("app").init_facts);
+
+    assert_eq!(
+        facts,
+        [
+            "stacks/app: backend http ",
+            "stacks/app: module m0 source=\"../modules/vm\" version=",
+            "stacks/modules/vm: provider proxmox"
+        ]
+    );
+}
+
+#[test]
+fn a_tofu_file_hides_its_tf_sibling_and_an_override_wins() {
+    let tree = Tree::new()
+        .file("stacks/a/main.tf", "variable \"old\" {}\n")
+        .file("stacks/a/main.tofu", "variable \"new\" {}\nterraform {\n  backend \"http\" {}\n}\n")
+        .file("stacks/a/override.tf", "terraform {\n  backend \"local\" {}\n}\n")
+        .file("stacks/a/.hidden.tf", "variable \"hidden\" {}\n")
+        .file("stacks/a/copy.tf~", "variable \"copy\" {}\n");
+
+    let stack = tree.stack_called("a");
+
+    assert_eq!(names(stack.variables), ["new"]);
+    assert_eq!(stack.backend.kind(), "local");
+}
+
+#[test]
+fn hundreds_of_stacks_are_found_with_what_each_says() {
+    let tree = (0..187).fold(Tree::new(), |tree, number| {
+        tree.file(
+            &format!("stacks/{:02}-layer/s{number:03}/main.tf", number % 3),
+            &format!("variable \"v{number}\" {{}}\n"),
+        )
+    });
+
+    let found = tree.found();
+
+    assert_eq!(found.stacks.len(), 187);
+    let stack = found.stacks.iter().find(|stack| stack.id.as_str() == "02-layer/s101").unwrap();
+    assert_eq!(names(&stack.variables), ["v101"]);
+    assert!(found.stacks.is_sorted_by_key(|stack| stack.id.clone()));
+}

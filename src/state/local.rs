@@ -10,13 +10,13 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use object_store::ObjectStore;
 use object_store::local::LocalFileSystem;
 
+use super::log::Stores;
 use crate::error::{Error, Result, io};
 
-/// Makes the folder if need be and returns it as an object store.
-pub(super) fn open(root: &Path) -> Result<Arc<dyn ObjectStore>> {
+/// Makes the folder if need be and returns it as an object store, with and without flushing.
+pub(super) fn open(root: &Path) -> Result<Stores> {
     if root.is_dir() {
         shut_out_others(root)?;
     } else {
@@ -25,7 +25,7 @@ pub(super) fn open(root: &Path) -> Result<Arc<dyn ObjectStore>> {
     let store = LocalFileSystem::new_with_prefix(root).map_err(|error| {
         Error::unavailable(format!("cannot open the state folder `{}`", root.display())).because(error)
     })?;
-    Ok(Arc::new(store.with_fsync(true)))
+    Ok(Stores { flushed: Arc::new(store.clone().with_fsync(true)), quick: Arc::new(store) })
 }
 
 fn make_private(root: &Path) -> Result<()> {

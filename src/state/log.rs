@@ -4,7 +4,7 @@
 //! The only effect that can be lost or won is the creation of the next number, which the
 //! store makes conditional; see the essay in [`super`]. It never overwrites an entry.
 
-use std::fmt;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -24,9 +24,27 @@ const HEADER_GUESS: u64 = 64 * 1024;
 const READ_ATTEMPTS: usize = 10;
 
 /// The logs of all states in a store.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Log {
-    store: Arc<dyn ObjectStore>,
+    stores: Stores,
+}
+
+/// One store, reached in two ways.
+#[derive(Clone, Debug)]
+pub(super) struct Stores {
+    /// What it accepts survives a power cut.
+    pub flushed: Arc<dyn ObjectStore>,
+    /// What it accepts survives this process.
+    pub quick: Arc<dyn ObjectStore>,
+}
+
+/// What an entry must survive before it is acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Durability {
+    /// A power cut.
+    Flushed,
+    /// The end of this process; a power cut may undo it, or leave an empty entry.
+    Quick,
 }
 
 /// The newest entry of a log; number 0 stands for a log without entries.
@@ -42,6 +60,7 @@ pub(super) struct Head {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
     pub number: u64,
+    pub size: u64,
     /// When the store received it, in seconds since 1970.
     pub stored_at: i64,
 }
@@ -55,18 +74,22 @@ pub(super) enum Creation {
 }
 
 impl Log {
-    pub fn new(store: Arc<dyn ObjectStore>) -> Self {
-        Self { store }
+    pub fn new(stores: Stores) -> Self {
+        Self { stores }
     }
 
     /// Returns how things stand with a state.
     pub async fn head(&self, name: &StateName) -> Result<Head> {
         for _ in 0..READ_ATTEMPTS {
-            let entries = self.entries(name).await?;
-            let Some(number) = entries.iter().map(|entry| entry.number).max() else {
-                return Ok(Head::default());
+            let mut entries = self.entries(name).await?;
+            entries.sort_unstable_by_key(|entry| Reverse(entry.number));
+            let Some(newest) = entries.first() else { return Ok(Head::default()) };
+            // An empty entry is one that a power cut undid; the one before it holds.
+            let number = newest.number;
+            let Some(telling) = entries.iter().find(|entry| entry.size > 0) else {
+                return Ok(Head { number, entries, ..Head::default() });
             };
-            if let Some(header) = self.header(name, number).await? {
+            if let Some(header) = self.header(name, telling.number).await? {
                 return Ok(Head { number, header, entries });
             }
         }
@@ -82,11 +105,21 @@ impl Log {
     }
 
     /// Adds an entry under a number that nobody has taken yet.
-    pub async fn create(&self, name: &StateName, number: u64, entry: &Entry) -> Result<Creation> {
+    pub async fn create(
+        &self,
+        name: &StateName,
+        number: u64,
+        entry: &Entry,
+        durability: Durability,
+    ) -> Result<Creation> {
+        let store = match durability {
+            Durability::Flushed => &self.stores.flushed,
+            Durability::Quick => &self.stores.quick,
+        };
         let payload = entry.to_payload().map_err(|error| {
             Error::bug(format!("the log entry of `{name}` has no JSON form")).because(error)
         })?;
-        match self.store.put_opts(&key(name, number)?, payload, PutOptions::from(PutMode::Create)).await {
+        match store.put_opts(&key(name, number)?, payload, PutOptions::from(PutMode::Create)).await {
             Ok(_) => Ok(Creation::Created),
             Err(object_store::Error::AlreadyExists { .. }) => Ok(Creation::Taken),
             Err(error) => Err(failed("write", name, error)),
@@ -96,7 +129,7 @@ impl Log {
     /// Removes entries that something newer has replaced; a failure leaves them for the next time.
     pub async fn remove(&self, name: &StateName, numbers: Vec<u64>) {
         let keys: Vec<_> = numbers.into_iter().filter_map(|number| key(name, number).ok()).map(Ok).collect();
-        let mut removed = self.store.delete_stream(futures::stream::iter(keys).boxed());
+        let mut removed = self.stores.flushed.delete_stream(futures::stream::iter(keys).boxed());
         while let Some(result) = removed.next().await {
             if let Err(error) = result {
                 tracing::debug!(state = %name, %error, "a superseded log entry stays");
@@ -109,7 +142,7 @@ impl Log {
         let mut names = Vec::new();
         let mut folders = vec![Path::ROOT];
         while let Some(folder) = folders.pop() {
-            let listing = self.store.list_with_delimiter(Some(&folder)).await.map_err(unlistable)?;
+            let listing = self.stores.flushed.list_with_delimiter(Some(&folder)).await.map_err(unlistable)?;
             for below in listing.common_prefixes {
                 if below.filename().is_some_and(is_log) {
                     names.extend(StateName::from_log_key(below.as_ref()));
@@ -124,7 +157,7 @@ impl Log {
 
     async fn entries(&self, name: &StateName) -> Result<Vec<Listed>> {
         let folder = folder(name)?;
-        let listed = self.store.list(Some(&folder)).try_collect::<Vec<_>>().await;
+        let listed = self.stores.flushed.list(Some(&folder)).try_collect::<Vec<_>>().await;
         Ok(listed.map_err(|error| failed("list", name, error))?.iter().filter_map(listed_entry).collect())
     }
 
@@ -141,7 +174,7 @@ impl Log {
     }
 
     async fn bytes(&self, name: &StateName, number: u64, options: GetOptions) -> Result<Option<Bytes>> {
-        let found = match self.store.get_opts(&key(name, number)?, options).await {
+        let found = match self.stores.flushed.get_opts(&key(name, number)?, options).await {
             Ok(found) => found.bytes().await,
             Err(error) => Err(error),
         };
@@ -150,12 +183,6 @@ impl Log {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(failed("read", name, error)),
         }
-    }
-}
-
-impl fmt::Debug for Log {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Log({})", self.store)
     }
 }
 
@@ -177,7 +204,7 @@ fn key(name: &StateName, number: u64) -> Result<Path> {
 
 fn listed_entry(meta: &ObjectMeta) -> Option<Listed> {
     let number = meta.location.filename()?.parse().ok()?;
-    Some(Listed { number, stored_at: meta.last_modified.timestamp() })
+    Some(Listed { number, size: meta.size, stored_at: meta.last_modified.timestamp() })
 }
 
 fn failed(doing: &str, name: &StateName, error: object_store::Error) -> Error {

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use object_store::ObjectStore;
 
 use super::entry::{Entry, Header};
-use super::log::{Creation, Head, Log, restless};
+use super::log::{Creation, Durability, Head, Log, Stores, restless};
 use super::{HeldLock, Retention, StateName, Version, local};
 use crate::error::{Error, Result};
 use crate::model::Clock;
@@ -83,18 +83,28 @@ pub struct LockedState {
 /// What to do after a look at the newest entry.
 enum Decision<T> {
     Answer(T),
-    Append(Entry, T),
+    Append(Box<Entry>, Durability, T),
+}
+
+impl<T> Decision<T> {
+    fn append(entry: Entry, durability: Durability, answer: T) -> Self {
+        Self::Append(Box::new(entry), durability, answer)
+    }
 }
 
 impl StateStore {
     /// Opens a local folder, which is made if it is missing and is closed to other users.
     pub fn open_local(folder: &Path, clock: Clock) -> Result<Self> {
-        Ok(Self::new(local::open(folder)?, clock))
+        Ok(Self::over(local::open(folder)?, clock))
     }
 
     /// Makes a store of any object store with conditional creation.
     pub fn new(store: Arc<dyn ObjectStore>, clock: Clock) -> Self {
-        Self { log: Log::new(store), clock, retention: Retention::default() }
+        Self::over(Stores { flushed: Arc::clone(&store), quick: store }, clock)
+    }
+
+    fn over(stores: Stores, clock: Clock) -> Self {
+        Self { log: Log::new(stores), clock, retention: Retention::default() }
     }
 
     /// Returns the store with other limits for old versions.
@@ -157,7 +167,7 @@ impl StateStore {
             Some(held) => Decision::Answer(Locking::Held(held.clone())),
             None => {
                 let header = Header { lock: Some(wanted.clone()), released: None, ..head.header.clone() };
-                Decision::Append(Entry::marker(header), Locking::Granted)
+                Decision::append(Entry::marker(header), Durability::Flushed, Locking::Granted)
             }
         })
         .await
@@ -177,7 +187,9 @@ impl StateStore {
     pub async fn write(&self, name: &StateName, lock_id: Option<&str>, body: Bytes) -> Result<Writing> {
         self.change(name, |head| match refusal(&head.header, lock_id) {
             Some(refusal) => Decision::Answer(refusal),
-            None => Decision::Append(self.next_state(head, body.clone()), Writing::Accepted),
+            None => {
+                Decision::append(self.next_state(head, body.clone()), Durability::Flushed, Writing::Accepted)
+            }
         })
         .await
     }
@@ -189,7 +201,7 @@ impl StateStore {
             None if head.header.state.is_none() => Decision::Answer(Writing::Accepted),
             None => {
                 let header = Header { state: None, ..head.header.clone() };
-                Decision::Append(Entry::marker(header), Writing::Accepted)
+                Decision::append(Entry::marker(header), Durability::Flushed, Writing::Accepted)
             }
         })
         .await
@@ -199,7 +211,8 @@ impl StateStore {
         self.change(name, |head| match &head.header.lock {
             Some(held) if held.id() == id => {
                 let header = Header { lock: None, released: released.clone(), ..head.header.clone() };
-                Decision::Append(Entry::marker(header), Unlocking::Released(held.clone()))
+                // A power cut may bring the lock back; waiting for the disk would cost every plan.
+                Decision::append(Entry::marker(header), Durability::Quick, Unlocking::Released(held.clone()))
             }
             Some(held) => Decision::Answer(Unlocking::Held(held.clone())),
             None if head.header.released.as_deref() == Some(id) => Decision::Answer(Unlocking::Repeated),
@@ -213,11 +226,11 @@ impl StateStore {
         for _ in 0..ATTEMPTS {
             let began = self.clock.now();
             let head = self.log.head(name).await?;
-            let (entry, answer) = match decide(&head) {
+            let (entry, durability, answer) = match decide(&head) {
                 Decision::Answer(answer) => return Ok(answer),
-                Decision::Append(entry, answer) => (entry, answer),
+                Decision::Append(entry, durability, answer) => (entry, durability, answer),
             };
-            match self.log.create(name, head.number + 1, &entry).await? {
+            match self.log.create(name, head.number + 1, &entry, durability).await? {
                 Creation::Taken => {}
                 Creation::Created => {
                     self.refuse_if_late(name, began)?;

@@ -41,8 +41,8 @@ fn stack_run(project: &Project, all: &[Stack], id: &StackId, command: RunCommand
         steps: steps_of(command),
         inputs: stacks::resolve_inputs(project, all, id)?,
         var_files: needed_var_files(project, stack, &settings.var_files, command)?,
-        env: settings.env,
         protect: settings.is_protected(),
+        env: settings.env,
         ..StackRun::bare(stack.clone())
     })
 }

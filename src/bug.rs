@@ -12,7 +12,8 @@ pub fn install_panic_hook() {
 }
 
 fn message(panic: &PanicHookInfo<'_>) -> String {
-    let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
+    let place =
+        panic.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
     let what = panic.payload_as_str().unwrap_or("no message");
     format!(
         "error: this is a bug in infra\n  {what}{place}\n\

@@ -37,7 +37,14 @@ struct GlobalArgs {
     #[arg(short = 'C', global = true, value_name = "DIR", env = "INFRA_DIR", hide_env = true)]
     directory: Option<PathBuf>,
     /// Use colour
-    #[arg(long, global = true, value_name = "WHEN", env = "INFRA_COLOR", default_value = "auto", hide_env = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        env = "INFRA_COLOR",
+        default_value = "auto",
+        hide_env = true
+    )]
     color: ColorChoice,
     /// Only tell failures
     #[arg(short, long, global = true, env = "INFRA_QUIET", conflicts_with = "verbose", hide_env = true)]
@@ -119,7 +126,9 @@ pub fn run(args: Vec<OsString>, env: Environment, clock: Clock) -> Exit {
 /// Starts the runtime and the command in it.
 fn start(cli: Cli, env: Environment, clock: Clock, terminal: Terminal) -> Result<Exit> {
     if cli.global.mode == Mode::Service {
-        return Err(Error::usage("`--mode service` needs a service command").hint("for commands leave `--mode` out"));
+        return Err(
+            Error::usage("`--mode service` needs a service command").hint("for commands leave `--mode` out")
+        );
     }
     let cwd = cli.global.working_directory()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -184,6 +193,7 @@ fn refuse(error: &clap::Error) -> Exit {
 
 /// Returns whether the chosen command was asked for JSON, so that its error is JSON too.
 fn wants_json(matches: &ArgMatches) -> bool {
-    let here = ["json", "jsonl"].iter().any(|name| matches!(matches.try_get_one::<bool>(name), Ok(Some(true))));
+    let here =
+        ["json", "jsonl"].iter().any(|name| matches!(matches.try_get_one::<bool>(name), Ok(Some(true))));
     here || matches.subcommand().is_some_and(|(_, matches)| wants_json(matches))
 }

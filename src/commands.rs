@@ -54,6 +54,10 @@ pub struct Context {
 impl Context {
     /// Returns who can be asked.
     pub const fn asking(&self) -> Asking {
-        if self.terminal.has_person() && !self.no_input { Asking::Person(self.terminal) } else { Asking::Nobody }
+        if self.terminal.has_person() && !self.no_input {
+            Asking::Person(self.terminal)
+        } else {
+            Asking::Nobody
+        }
     }
 }

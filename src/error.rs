@@ -68,8 +68,13 @@ impl Exit {
 }
 
 /// A failure with everything a person needs to act on it.
+///
+/// Boxed, because every function here returns one and it holds much.
 #[derive(Clone, Debug)]
-pub struct Error {
+pub struct Error(Box<Content>);
+
+#[derive(Clone, Debug)]
+struct Content {
     kind: Kind,
     code: Option<&'static str>,
     message: String,
@@ -85,7 +90,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl Error {
     /// Makes an error of a kind; the message is lower case and names the thing in back-ticks.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Content {
             kind,
             code: None,
             message: message.into(),
@@ -93,7 +98,7 @@ impl Error {
             facts: Vec::new(),
             causes: Vec::new(),
             hints: Vec::new(),
-        }
+        }))
     }
 
     /// Makes an error about a failed stack or check.
@@ -134,33 +139,33 @@ impl Error {
     /// Adds a stable name, shown as `error[name]` and used as the kind in JSON.
     #[must_use]
     pub fn code(mut self, code: &'static str) -> Self {
-        self.code = Some(code);
+        self.0.code = Some(code);
         self
     }
 
     /// Says where it is: `infra.yaml:14:3`, or a path.
     #[must_use]
     pub fn at(mut self, place: impl fmt::Display) -> Self {
-        self.place = Some(place.to_string());
+        self.0.place = Some(place.to_string());
         self
     }
 
     /// Adds a labelled fact, such as the holder of a lock.
     #[must_use]
     pub fn fact(mut self, label: impl Into<String>, value: impl Into<String>) -> Self {
-        self.facts.push((label.into(), value.into()));
+        self.0.facts.push((label.into(), value.into()));
         self
     }
 
     /// Adds a cause and the causes below it.
     #[must_use]
     pub fn because(mut self, cause: impl std::error::Error) -> Self {
-        self.causes.push(cause.to_string());
+        self.0.causes.push(cause.to_string());
         let mut below = cause.source();
         while let Some(error) = below {
             let text = error.to_string();
-            if self.causes.last() != Some(&text) {
-                self.causes.push(text);
+            if self.0.causes.last() != Some(&text) {
+                self.0.causes.push(text);
             }
             below = error.source();
         }
@@ -170,14 +175,14 @@ impl Error {
     /// Adds a line of explanation below the message.
     #[must_use]
     pub fn detail(mut self, text: impl Into<String>) -> Self {
-        self.causes.push(text.into());
+        self.0.causes.push(text.into());
         self
     }
 
     /// Adds something a person can do, ready to be pasted.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        self.0.hints.push(hint.into());
         self
     }
 
@@ -192,56 +197,57 @@ impl Error {
 
     /// Returns the kind.
     pub const fn kind(&self) -> Kind {
-        self.kind
+        self.0.kind
     }
 
     /// Returns the exit code.
     pub const fn exit(&self) -> Exit {
-        self.kind.exit()
+        self.0.kind.exit()
     }
 
     /// Returns the name used in `error[name]`, where it has one.
     pub const fn label(&self) -> Option<&'static str> {
-        self.code
+        self.0.code
     }
 
     /// Returns the first line, without heading.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// Returns the hints.
     pub fn hints(&self) -> &[String] {
-        &self.hints
+        &self.0.hints
     }
 
     /// Returns the indented lines between message and hints.
     pub fn body(&self) -> Vec<String> {
-        let width = self.facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
-        let place = self.place.iter().map(|place| format!("at {place}"));
-        let facts = self.facts.iter().map(|(label, value)| format!("{label:width$}  {value}"));
-        let causes = self.causes.iter().flat_map(|cause| cause.lines().map(str::to_owned));
+        let width = self.0.facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        let place = self.0.place.iter().map(|place| format!("at {place}"));
+        let facts = self.0.facts.iter().map(|(label, value)| format!("{label:width$}  {value}"));
+        let causes = self.0.causes.iter().flat_map(|cause| cause.lines().map(str::to_owned));
         place.chain(facts).chain(causes).collect()
     }
 
     /// Returns the form that `--json` prints on stdout.
     pub fn to_json(&self) -> serde_json::Value {
-        let message = std::iter::once(self.message.clone()).chain(self.body()).collect::<Vec<_>>().join("\n");
+        let message =
+            std::iter::once(self.0.message.clone()).chain(self.body()).collect::<Vec<_>>().join("\n");
         serde_json::json!({"error": {
-            "kind": self.code.unwrap_or(self.kind.name()),
+            "kind": self.0.code.unwrap_or(self.0.kind.name()),
             "message": message,
-            "hints": self.hints,
+            "hints": self.0.hints,
         }})
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
+        f.write_str(&self.0.message)?;
         for line in self.body() {
             write!(f, "\n  {line}")?;
         }
-        for hint in &self.hints {
+        for hint in &self.0.hints {
             write!(f, "\nhint: {hint}")?;
         }
         Ok(())

@@ -8,7 +8,8 @@ use crate::model::Environment;
 /// Turns tracing on if the environment asks for it.
 pub fn start(env: &Environment) {
     let Some(level) = env.get("INFRA_LOG").and_then(|level| level.parse::<Level>().ok()) else { return };
-    let subscriber = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::from_level(level));
+    let subscriber =
+        tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(LevelFilter::from_level(level));
     // A second start in one process, as tests do it, keeps the first.
     let _ = subscriber.try_init();
 }

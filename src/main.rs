@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use infra::model::{Clock, Environment};
 
+#[expect(clippy::disallowed_methods, reason = "the one place that reads environment and clock")]
 fn main() -> ExitCode {
     infra::bug::install_panic_hook();
     let exit = std::panic::catch_unwind(|| {

@@ -10,6 +10,7 @@ mod interrupts;
 mod invocation;
 mod lines;
 mod liveness;
+mod watchdog;
 
 pub use child::{Captured, Stream, capture, passthrough, run};
 pub use interrupts::Interrupts;

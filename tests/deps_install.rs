@@ -1,5 +1,12 @@
 //! Finding, fetching, verifying and building OpenTofu, against a release server of the test's own.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
 #[path = "deps_install/building.rs"]
 mod building;
 #[path = "deps_install/finding.rs"]

@@ -1,5 +1,11 @@
 //! Whole layouts of files and the stacks that are found in them.
-#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,5 +1,12 @@
 //! What `infra.yaml` may say, and how each mistake in it is told.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
 use std::fs;
 use std::path::Path;
 

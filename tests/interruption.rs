@@ -1,5 +1,12 @@
 //! Stopping a run: gently, at once, from outside, and without any warning.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
 mod support;
 
 use nix::sys::signal::Signal;
@@ -161,7 +168,9 @@ fn after_a_killed_run_lock_and_state_are_brought_back_by_the_commands_that_were_
 
     project.run("force-unlock 01-a/x --yes").succeeds().stderr_has("released the lock");
     let refused = project.run("apply --yes").exits(1);
-    refused.stderr_has("error[unsaved-state]").stderr_has("infra tofu --stack 01-a/x -- state push errored.tfstate");
+    refused
+        .stderr_has("error[unsaved-state]")
+        .stderr_has("infra tofu --stack 01-a/x -- state push errored.tfstate");
     project.run("tofu --stack 01-a/x -- state push errored.tfstate").succeeds();
     std::fs::remove_file(project.path("infrastructure/01-a/x/errored.tfstate")).expect("the file");
 

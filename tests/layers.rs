@@ -1,5 +1,12 @@
 //! Several stacks: layers in order, values from one to the next, failures and their dependents.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
 mod support;
 
 use support::{Project, SIMPLE};
@@ -90,7 +97,10 @@ fn apply_goes_up_the_layers_and_destroy_goes_down() {
 
     assert_eq!(up.lines().collect::<Vec<_>>(), ["+01-a/01-early", "+01-a/02-late", "+02-b/x", "+03-c/y"]);
     let down = project.read("order");
-    assert_eq!(down.lines().skip(4).collect::<Vec<_>>(), ["-03-c/y", "-02-b/x", "-01-a/02-late", "-01-a/01-early"]);
+    assert_eq!(
+        down.lines().skip(4).collect::<Vec<_>>(),
+        ["-03-c/y", "-02-b/x", "-01-a/02-late", "-01-a/01-early"]
+    );
 }
 
 #[test]
@@ -122,7 +132,10 @@ fn a_sensitive_value_of_another_stack_is_nowhere_but_in_the_state_and_the_plan()
     let run = project.run("apply --all --yes -v").succeeds();
 
     run.stderr_lacks("s3cr3t-t0ken").stdout_lacks("s3cr3t-t0ken");
-    assert_eq!(project.files_containing("s3cr3t-t0ken"), ["infrastructure/01-a/producer/main.tf", ".infra/state"]);
+    assert_eq!(
+        project.files_containing("s3cr3t-t0ken"),
+        ["infrastructure/01-a/producer/main.tf", ".infra/state"]
+    );
 }
 
 #[test]
@@ -159,7 +172,8 @@ fn an_input_for_a_variable_that_is_not_declared_is_an_error() {
 #[test]
 fn a_failed_layer_skips_those_above_it_and_names_the_cause() {
     let failing = "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"exit 1\"\n  }\n}\n";
-    let project = Project::new().stack("01-a/bad", failing).stack("01-a/good", SIMPLE).stack("02-b/above", SIMPLE);
+    let project =
+        Project::new().stack("01-a/bad", failing).stack("01-a/good", SIMPLE).stack("02-b/above", SIMPLE);
 
     let run = project.run("apply --all --yes --json").exits(1);
 
@@ -204,7 +218,9 @@ fn nothing_chosen_among_several_lists_them() {
 
 #[test]
 fn a_protected_stack_does_not_lose_anything_by_a_yes_alone() {
-    let project = Project::new().stack("01-a/x", SIMPLE).config("name: lab\nstacks:\n  \"01-a/x\":\n    protect: true\n");
+    let project = Project::new()
+        .stack("01-a/x", SIMPLE)
+        .config("name: lab\nstacks:\n  \"01-a/x\":\n    protect: true\n");
     project.run("apply --yes").succeeds();
 
     project.run("destroy --yes").exits(1).stderr_has("--allow-destroy");

@@ -1,5 +1,12 @@
 //! Locks: who holds one, and how it is released.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
 mod support;
 
 use nix::sys::signal::Signal;
@@ -101,7 +108,10 @@ fn the_wrong_id_releases_nothing() {
     holder.signal(Signal::SIGKILL);
     holder.wait();
 
-    project.run("force-unlock x 00000000-0000-0000-0000-000000000000 --yes").exits(75).stderr_has("not by that lock");
+    project
+        .run("force-unlock x 00000000-0000-0000-0000-000000000000 --yes")
+        .exits(75)
+        .stderr_has("not by that lock");
 
     assert_eq!(project.locks().len(), 1);
 }

@@ -1,5 +1,12 @@
 //! One stack from plan to destroy, on the real tofu, and everything that can be wrong with it.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
 mod support;
 
 use std::os::unix::fs::PermissionsExt;
@@ -56,7 +63,9 @@ fn a_plan_of_files_that_changed_since_is_refused() {
 
     let run = project.run("apply").exits(1);
 
-    run.stderr_has("error[stale-plan]").stderr_has("changed since").stderr_has("hint: plan again: `infra plan 01-a/x`");
+    run.stderr_has("error[stale-plan]")
+        .stderr_has("changed since")
+        .stderr_has("hint: plan again: `infra plan 01-a/x`");
     assert!(project.resources("x").is_empty());
 }
 
@@ -151,7 +160,8 @@ fn a_missing_variable_names_the_file_to_set_it_in() {
 #[test]
 fn the_only_variable_file_of_a_folder_is_used() {
     let stack = "variable \"node\" {\n  type = string\n}\n\noutput \"node\" {\n  value = var.node\n}\n";
-    let project = Project::new().stack("01-a/x", stack).file("infrastructure/01-a/x/vms.tfvars", "node = \"pve7\"\n");
+    let project =
+        Project::new().stack("01-a/x", stack).file("infrastructure/01-a/x/vms.tfvars", "node = \"pve7\"\n");
 
     project.run("apply --yes").succeeds();
 
@@ -176,7 +186,9 @@ resource "terraform_data" "second" {
 
     let run = project.run("apply --yes").exits(1);
 
-    run.stderr_has("local-exec provisioner error").stderr_has("out of paper").stderr_has("with terraform_data.second");
+    run.stderr_has("local-exec provisioner error")
+        .stderr_has("out of paper")
+        .stderr_has("with terraform_data.second");
     assert!(project.resources("x").contains(&"terraform_data.first".to_owned()));
     assert!(project.locks().is_empty());
 }
@@ -197,7 +209,9 @@ fn init_is_skipped_until_something_it_depends_on_changes() {
 
 #[test]
 fn a_new_local_module_is_initialised_by_itself() {
-    let project = Project::new().stack("01-a/x", SIMPLE).file("infrastructure/modules/m/main.tf", "output \"o\" {\n  value = 1\n}\n");
+    let project = Project::new()
+        .stack("01-a/x", SIMPLE)
+        .file("infrastructure/modules/m/main.tf", "output \"o\" {\n  value = 1\n}\n");
     project.run("plan").succeeds();
     let with_module = format!("{SIMPLE}\nmodule \"m\" {{\n  source = \"../../modules/m\"\n}}\n");
     project.write("infrastructure/01-a/x/main.tf", &with_module);
@@ -228,18 +242,24 @@ fn a_missing_provider_ends_in_a_hint_about_the_way_to_get_it() {
 
     let run = project.run("plan").exits(1);
 
-    run.stderr_has("Failed to resolve provider packages").stderr_has("hint: a provider cannot be fetched").stderr_has("`infra init 01-a/x`");
+    run.stderr_has("Failed to resolve provider packages")
+        .stderr_has("hint: a provider cannot be fetched")
+        .stderr_has("`infra init 01-a/x`");
 }
 
 #[test]
 fn refused_credentials_of_a_remote_backend_end_in_a_hint() {
     let server = support::run::unauthorized_server();
-    let stack = format!("terraform {{\n  backend \"http\" {{\n    address = \"http://{server}/state\"\n  }}\n}}\n");
+    let stack =
+        format!("terraform {{\n  backend \"http\" {{\n    address = \"http://{server}/state\"\n  }}\n}}\n");
     let project = Project::new().stack("01-a/x", &stack);
 
     let run = project.run("plan").exits(1);
 
-    run.stderr_has("requires auth").stderr_has("backend block in `infrastructure/01-a/x`").stderr_has("TF_HTTP_USERNAME").stderr_has("`infra doctor`");
+    run.stderr_has("requires auth")
+        .stderr_has("backend block in `infrastructure/01-a/x`")
+        .stderr_has("TF_HTTP_USERNAME")
+        .stderr_has("`infra doctor`");
 }
 
 #[test]
@@ -254,7 +274,10 @@ fn a_missing_cli_configuration_is_told_once_and_not_by_every_call() {
 
 #[test]
 fn what_is_inherited_cannot_change_a_command_unseen() {
-    let project = Project::new().stack("01-a/x", SIMPLE).env("TF_CLI_ARGS_plan", "-destroy").env("TF_WORKSPACE", "other");
+    let project = Project::new()
+        .stack("01-a/x", SIMPLE)
+        .env("TF_CLI_ARGS_plan", "-destroy")
+        .env("TF_WORKSPACE", "other");
 
     project.run("plan").succeeds().stderr_has("+1 ~0 -0");
 }
@@ -285,7 +308,10 @@ fn a_full_disk_fails_the_stack_and_keeps_the_old_state() {
 
     // A limit on the size of files is how a full disk looks from inside.
     let mut limited = std::process::Command::new("sh");
-    limited.args(["-c", "ulimit -f 1; exec \"$0\" apply x --yes"]).arg(env!("CARGO_BIN_EXE_infra")).current_dir(project.root());
+    limited
+        .args(["-c", "ulimit -f 1; exec \"$0\" apply x --yes"])
+        .arg(env!("CARGO_BIN_EXE_infra"))
+        .current_dir(project.root());
     let run = support::Running::start(limited, "apply x --yes").wait();
 
     assert_ne!(run.code, Some(0), "{run}");
@@ -315,7 +341,8 @@ fn the_report_has_the_documented_shape() {
     assert_eq!(report["stacks"][0]["id"], "01-a/x");
     assert_eq!(report["stacks"][0]["add"], 1);
     assert_eq!(run.result_of("01-a/x"), "succeeded");
-    let recorded = project.read(&format!(".infra/runs/{}/report.json", report["run_id"].as_str().expect("an id")));
+    let recorded =
+        project.read(&format!(".infra/runs/{}/report.json", report["run_id"].as_str().expect("an id")));
     assert_eq!(serde_json::from_str::<serde_json::Value>(&recorded).expect("JSON"), report);
 }
 
@@ -328,7 +355,12 @@ fn the_event_stream_is_one_object_a_line() {
     let types: Vec<String> = run
         .stdout
         .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["type"].as_str().expect("a type").to_owned())
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).expect("JSON")["type"]
+                .as_str()
+                .expect("a type")
+                .to_owned()
+        })
         .collect();
     assert_eq!(types.first().map(String::as_str), Some("run_started"));
     assert_eq!(types.last().map(String::as_str), Some("run_finished"));

@@ -1,8 +1,8 @@
 //! `infra completions`.
 
 use clap::Args;
-use clap_complete::env::Shells;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 
 use super::Context;
 use crate::error::Exit;

@@ -69,7 +69,9 @@ pub(super) async fn find(project: &Project, context: &Context) -> Result<tofu::S
 
 /// Outside of a project the built-in version counts.
 fn settings(context: &Context) -> Result<(std::path::PathBuf, TofuSettings)> {
-    let Ok(root) = project::find_root(&context.cwd) else { return Ok((context.cwd.clone(), TofuSettings::default())) };
+    let Ok(root) = project::find_root(&context.cwd) else {
+        return Ok((context.cwd.clone(), TofuSettings::default()));
+    };
     let project = project::load(&root)?;
     Ok((root, project.tofu))
 }
@@ -80,7 +82,14 @@ const fn request<'a>(
     source: &'a ReleaseSource,
     context: &'a Context,
 ) -> LocateRequest<'a> {
-    LocateRequest { root, settings, env: &context.env, source, clock: context.clock, interrupts: &context.interrupts }
+    LocateRequest {
+        root,
+        settings,
+        env: &context.env,
+        source,
+        clock: context.clock,
+        interrupts: &context.interrupts,
+    }
 }
 
 async fn locate(request: &LocateRequest<'_>, context: &Context) -> Result<Tofu> {
@@ -91,12 +100,22 @@ async fn locate(request: &LocateRequest<'_>, context: &Context) -> Result<Tofu> 
 /// Puts a step into words.
 fn tell(progress: &InstallProgress, step: &Progress) {
     match step {
-        Progress::PassedOver(other) => progress.keep("·", Tone::Dim, &format!("not used: {}: {}", other.path.display(), other.why)),
-        Progress::Waiting { version } => progress.show(format!("waiting for another run that installs tofu {version}")),
-        Progress::Downloading { name, done, total } => progress.show(format!("downloading {name}: {}", amount(*done, *total))),
+        Progress::PassedOver(other) => {
+            progress.keep("·", Tone::Dim, &format!("not used: {}: {}", other.path.display(), other.why));
+        }
+        Progress::Waiting { version } => {
+            progress.show(format!("waiting for another run that installs tofu {version}"));
+        }
+        Progress::Downloading { name, done, total } => {
+            progress.show(format!("downloading {name}: {}", amount(*done, *total)));
+        }
         Progress::Verifying { name } => progress.show(format!("verifying {name}")),
         Progress::Unreachable { why } => {
-            progress.keep("·", Tone::Dim, &format!("the release cannot be fetched ({why}); building tofu with Go instead"));
+            progress.keep(
+                "·",
+                Tone::Dim,
+                &format!("the release cannot be fetched ({why}); building tofu with Go instead"),
+            );
         }
         Progress::Building { version, line } => {
             let last = line.as_ref().map(|line| format!(": {line}")).unwrap_or_default();
@@ -109,7 +128,7 @@ fn tell(progress: &InstallProgress, step: &Progress) {
 }
 
 fn amount(done: u64, total: Option<u64>) -> String {
-    let mebibytes = |bytes: u64| format!("{}.{} MiB", bytes >> 20, (bytes & 0xf_ffff) * 10 >> 20);
+    let mebibytes = |bytes: u64| format!("{}.{} MiB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20);
     match total {
         Some(total) => format!("{} of {}", mebibytes(done), mebibytes(total)),
         None => mebibytes(done),
@@ -125,7 +144,11 @@ async fn list(request: &LocateRequest<'_>, as_json: bool, context: &Context) -> 
 }
 
 fn show(tofu: Option<&Tofu>, request: &LocateRequest<'_>, as_json: bool, context: &Context) -> Result<Exit> {
-    let wanted = request.settings.version.clone().unwrap_or_else(|| format!(">= {}, installed as {}", tofu::FLOOR, tofu::PIN));
+    let wanted = request
+        .settings
+        .version
+        .clone()
+        .unwrap_or_else(|| format!(">= {}, installed as {}", tofu::FLOOR, tofu::PIN));
     if as_json {
         let receipt = tofu.and_then(tofu::receipt);
         let row = json!([{
@@ -141,8 +164,15 @@ fn show(tofu: Option<&Tofu>, request: &LocateRequest<'_>, as_json: bool, context
         return Ok(Exit::OK);
     }
     match tofu {
-        Some(tofu) => context.terminal.data_line(&format!("tofu {}  {}  ({})", tofu.version, tofu.path.display(), tofu.source.name())),
-        None => context.terminal.data_line(&format!("tofu is not installed (wanted: {wanted}); `infra deps install` gets it")),
+        Some(tofu) => context.terminal.data_line(&format!(
+            "tofu {}  {}  ({})",
+            tofu.version,
+            tofu.path.display(),
+            tofu.source.name()
+        )),
+        None => context
+            .terminal
+            .data_line(&format!("tofu is not installed (wanted: {wanted}); `infra deps install` gets it")),
     }
     Ok(Exit::OK)
 }

@@ -71,7 +71,8 @@ impl Finding {
     }
 
     fn fail(check: &'static str, error: &Error) -> Self {
-        let message = std::iter::once(error.message().to_owned()).chain(error.body()).collect::<Vec<_>>().join("; ");
+        let message =
+            std::iter::once(error.message().to_owned()).chain(error.body()).collect::<Vec<_>>().join("; ");
         Self { check, status: Status::Fail, message, fix: error.hints().first().cloned() }
     }
 }
@@ -97,7 +98,10 @@ async fn examine(context: &Context) -> Vec<Finding> {
             return findings;
         }
     };
-    findings.push(Finding::pass("project", format!("{} at {}", workspace.project.name, workspace.project.root.display())));
+    findings.push(Finding::pass(
+        "project",
+        format!("{} at {}", workspace.project.name, workspace.project.root.display()),
+    ));
     findings.push(tofu(&workspace, context).await);
     findings.extend(stack_findings(&workspace));
     findings.push(isolation(&workspace));
@@ -118,7 +122,9 @@ async fn tofu(workspace: &Workspace, context: &Context) -> Finding {
     match deps::find(&workspace.project, context).await {
         Ok(search) => match search.found {
             Some(tofu) => Finding::pass("tofu", format!("{} at {}", tofu.version, tofu.path.display())),
-            None => Finding::warn("tofu", "not installed yet", "`infra deps install`; any run gets it by itself"),
+            None => {
+                Finding::warn("tofu", "not installed yet", "`infra deps install`; any run gets it by itself")
+            }
         },
         Err(error) => Finding::fail("tofu", &error),
     }
@@ -126,14 +132,22 @@ async fn tofu(workspace: &Workspace, context: &Context) -> Finding {
 
 fn stack_findings(workspace: &Workspace) -> Vec<Finding> {
     if workspace.stacks.is_empty() {
-        return vec![Finding::warn("stacks", "none found", "put `.tf` or `.tofu` files below `infrastructure/`")];
+        return vec![Finding::warn(
+            "stacks",
+            "none found",
+            "put `.tf` or `.tofu` files below `infrastructure/`",
+        )];
     }
     let mut findings = Vec::new();
     for stack in &workspace.stacks {
         findings.extend(findings_of(workspace, stack));
     }
     for note in &workspace.notes {
-        findings.push(Finding::warn("layout", note.clone(), "move it, or name the roots in infra.yaml: `stacks: { roots: […] }`"));
+        findings.push(Finding::warn(
+            "layout",
+            note.clone(),
+            "move it, or name the roots in infra.yaml: `stacks: { roots: […] }`",
+        ));
     }
     if findings.is_empty() {
         findings.push(Finding::pass("stacks", format!("{} stacks, all readable", workspace.stacks.len())));
@@ -142,18 +156,25 @@ fn stack_findings(workspace: &Workspace) -> Vec<Finding> {
 }
 
 fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
-    let unreadable = |problem: &String| Finding::fail("stacks", &Error::invalid(format!("{}: {problem}", stack.id)));
-    let odd = |warning: &String| Finding::warn("stacks", format!("{}: {warning}", stack.id), "see `infra stacks`");
+    let unreadable =
+        |problem: &String| Finding::fail("stacks", &Error::invalid(format!("{}: {problem}", stack.id)));
+    let odd =
+        |warning: &String| Finding::warn("stacks", format!("{}: {warning}", stack.id), "see `infra stacks`");
     let mut findings: Vec<Finding> = stack.problems.iter().map(unreadable).collect();
     findings.extend(stack.warnings.iter().map(odd));
     if stack.backend == Backend::None {
         let message = format!("{}: keeps its state in a local file, without locks or versions", stack.id);
-        findings.push(Finding::warn("state", message, "add `terraform { backend \"http\" {} }`, then `infra init -- -migrate-state`"));
+        findings.push(Finding::warn(
+            "state",
+            message,
+            "add `terraform { backend \"http\" {} }`, then `infra init -- -migrate-state`",
+        ));
     }
     let errored = stack.path.join("errored.tfstate");
     if workspace.project.root.join(&errored).exists() {
         let message = format!("{}: a run could not save its state: {}", stack.id, errored.display());
-        let fix = format!("`infra tofu --stack {} -- state push errored.tfstate`, then remove the file", stack.id);
+        let fix =
+            format!("`infra tofu --stack {} -- state push errored.tfstate`, then remove the file", stack.id);
         findings.push(Finding::fail("state", &Error::failed(message).hint(fix)));
     }
     findings
@@ -174,7 +195,10 @@ fn writable(workspace: &Workspace) -> Finding {
         Ok(_) => Finding::pass("disk", format!("{} can be written", place.display())),
         Err(error) => {
             let message = format!("cannot write in `{}`", place.display());
-            Finding::fail("disk", &Error::unavailable(message).because(error).hint("make it writable for you"))
+            Finding::fail(
+                "disk",
+                &Error::unavailable(message).because(error).hint("make it writable for you"),
+            )
         }
     }
 }

@@ -61,7 +61,11 @@ pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
 }
 
 /// Finds the stack; a single argument that names none may be the id of a lock.
-async fn resolve_target<'a>(workspace: &'a Workspace, args: &ForceUnlockArgs, context: &Context) -> Result<Target<'a>> {
+async fn resolve_target<'a>(
+    workspace: &'a Workspace,
+    args: &ForceUnlockArgs,
+    context: &Context,
+) -> Result<Target<'a>> {
     let by_name = workspace.choose_one(args.stack.clone(), context);
     let (Err(not_found), Some(text), None) = (&by_name, &args.stack, &args.lock_id) else {
         return Ok(Target { stack: by_name?, lock_id: args.lock_id.clone() });
@@ -97,7 +101,12 @@ fn check(lock: &StackLock, target: &Target<'_>, args: &ForceUnlockArgs) -> Resul
 fn describe(lock: &StackLock, context: &Context) {
     let info = &lock.lock.info;
     context.terminal.note(&format!("`{}` is locked", lock.stack));
-    context.terminal.note(&format!("  holder   {} · {} · tofu {}", info.who, info.operation_word(), info.version));
+    context.terminal.note(&format!(
+        "  holder   {} · {} · tofu {}",
+        info.who,
+        info.operation_word(),
+        info.version
+    ));
     context.terminal.note(&format!("  since    {}", info.created));
     context.terminal.note(&format!("  process  {}", process_words(lock)));
     context.terminal.note(&format!("  lock id  {}", info.id));
@@ -108,7 +117,9 @@ async fn ask(stack: &StackId, args: &ForceUnlockArgs, context: &Context) -> Resu
         return Ok(());
     }
     let Asking::Person(terminal) = context.asking() else {
-        return Err(Error::usage("`force-unlock` has to ask, but there is no terminal").hint("say yes: `--yes`"));
+        return Err(
+            Error::usage("`force-unlock` has to ask, but there is no terminal").hint("say yes: `--yes`")
+        );
     };
     let mut interrupts = context.interrupts.clone();
     let question = format!("Release the lock of `{stack}`?");
@@ -131,20 +142,31 @@ async fn release(workspace: &Workspace, lock: &StackLock, stack: &Stack, context
             Ok(Exit::OK)
         }
         Unlocking::Held(_) => {
-            context.terminal.alert(&format!("`{}` was locked anew meanwhile; nothing was released", stack.id));
+            context
+                .terminal
+                .alert(&format!("`{}` was locked anew meanwhile; nothing was released", stack.id));
             Ok(Kind::Locked.exit())
         }
     }
 }
 
-async fn release_foreign(workspace: &Workspace, target: &Target<'_>, args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
+async fn release_foreign(
+    workspace: &Workspace,
+    target: &Target<'_>,
+    args: &ForceUnlockArgs,
+    context: &Context,
+) -> Result<Exit> {
     let id = &target.stack.id;
     let Some(lock_id) = &target.lock_id else {
-        return Err(Error::usage(format!("`{id}` keeps its state in a {} backend, so the lock's id is needed", target.stack.backend.kind()))
-            .hint(format!("`infra force-unlock {id} LOCK_ID`; the id is in the message about the held lock")));
+        return Err(Error::usage(format!(
+            "`{id}` keeps its state in a {} backend, so the lock's id is needed",
+            target.stack.backend.kind()
+        ))
+        .hint(format!("`infra force-unlock {id} LOCK_ID`; the id is in the message about the held lock")));
     };
     ask(id, args, context).await?;
-    let released = async |session: &engine::Session| engine::release_foreign_lock(session, target.stack, lock_id).await;
+    let released =
+        async |session: &engine::Session| engine::release_foreign_lock(session, target.stack, lock_id).await;
     workspace.with_session(context, released).await?;
     context.terminal.note(&format!("released the lock of `{id}`"));
     Ok(Exit::OK)

@@ -54,7 +54,11 @@ pub async fn run(args: &LocksArgs, context: &Context) -> Result<Exit> {
 }
 
 /// Reads the locks of the stacks whose state this program keeps.
-pub(super) async fn load_locks(workspace: &Workspace, chosen: &[StackId], context: &Context) -> Result<Vec<StackLock>> {
+pub(super) async fn load_locks(
+    workspace: &Workspace,
+    chosen: &[StackId],
+    context: &Context,
+) -> Result<Vec<StackLock>> {
     let store = engine::open_store(&workspace.project, context.clock)?;
     let mut locks = Vec::new();
     for id in chosen {
@@ -109,7 +113,9 @@ fn show(locks: &[StackLock], context: &Context) {
     }
     table.lines().iter().for_each(|line| context.terminal.data_line(line.trim_start()));
     if let Some(dead) = locks.iter().find(|lock| lock.alive == Some(false)) {
-        context.terminal.note(&format!("hint: release the lock of a dead run: `infra force-unlock {}`", dead.stack));
+        context
+            .terminal
+            .note(&format!("hint: release the lock of a dead run: `infra force-unlock {}`", dead.stack));
     }
 }
 

@@ -43,7 +43,8 @@ pub struct OutputArgs {
 pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let (chosen, name) = choose(&workspace, args, context)?;
-    let outputs = workspace.with_session(context, async |session| engine::read_outputs(session, &chosen).await).await?;
+    let outputs =
+        workspace.with_session(context, async |session| engine::read_outputs(session, &chosen).await).await?;
     let outputs = only_named(outputs, name.as_deref())?;
     if args.raw {
         return show_raw(&outputs, name.as_deref(), context);
@@ -59,7 +60,11 @@ pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
 }
 
 /// Takes a last argument that names no stack for the name of an output.
-fn choose(workspace: &Workspace, args: &OutputArgs, context: &Context) -> Result<(Vec<StackId>, Option<String>)> {
+fn choose(
+    workspace: &Workspace,
+    args: &OutputArgs,
+    context: &Context,
+) -> Result<(Vec<StackId>, Option<String>)> {
     let chosen = workspace.choose(&args.stacks, context);
     match (chosen, args.stacks.names.split_last()) {
         (Err(_), Some((name, stacks))) if args.name.is_none() => {
@@ -80,7 +85,8 @@ fn only_named(outputs: Map<String, Value>, name: Option<&str>) -> Result<Map<Str
     let named: Map<String, Value> = outputs.iter().filter_map(pick).collect();
     if named.is_empty() {
         let stacks = outputs.keys().cloned().collect::<Vec<_>>().join("`, `");
-        let known: Vec<String> = outputs.values().filter_map(Value::as_object).flat_map(Map::keys).cloned().collect();
+        let known: Vec<String> =
+            outputs.values().filter_map(Value::as_object).flat_map(Map::keys).cloned().collect();
         let hint = match known.is_empty() {
             true => "it has no outputs; has it been applied?".to_owned(),
             false => format!("its outputs are `{}`", known.join("`, `")),
@@ -93,7 +99,9 @@ fn only_named(outputs: Map<String, Value>, name: Option<&str>) -> Result<Map<Str
 fn show_raw(outputs: &Map<String, Value>, name: Option<&str>, context: &Context) -> Result<Exit> {
     let values: Vec<&Value> = outputs.values().filter_map(Value::as_object).flat_map(Map::values).collect();
     let ([output], Some(_)) = (values.as_slice(), name) else {
-        return Err(Error::usage("`--raw` prints one output of one stack").hint("`infra output STACK NAME --raw`"));
+        return Err(
+            Error::usage("`--raw` prints one output of one stack").hint("`infra output STACK NAME --raw`")
+        );
     };
     match output.get("value") {
         Some(Value::String(text)) => context.terminal.data(text),

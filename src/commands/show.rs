@@ -34,11 +34,15 @@ pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
             for id in &chosen {
                 let plan = args.plan.then(|| plans.plan_path(id));
                 if plan.as_ref().is_some_and(|plan| !plan.exists()) {
-                    return Err(Error::failed(format!("`{id}` has no saved plan")).hint(format!("`infra plan {id}`")));
+                    return Err(
+                        Error::failed(format!("`{id}` has no saved plan")).hint(format!("`infra plan {id}`"))
+                    );
                 }
                 let text = engine::read_text(session, id, plan.as_deref()).await?;
                 if chosen.len() > 1 {
-                    context.terminal.data_line(&context.terminal.paint_data(Tone::Strong, &format!("# {id}")));
+                    context
+                        .terminal
+                        .data_line(&context.terminal.paint_data(Tone::Strong, &format!("# {id}")));
                 }
                 context.terminal.data(&text);
             }

@@ -126,9 +126,15 @@ fn reports(
     context: &Context,
 ) -> Result<Vec<Box<dyn Report>>> {
     let runs_dir = workspace.project.runs_dir();
-    let record = RunRecord::begin(&runs_dir, &options.run_id, plan.command, process::this_holder(Some(options.run_id.clone())))?;
+    let record = RunRecord::begin(
+        &runs_dir,
+        &options.run_id,
+        plan.command,
+        process::this_holder(Some(options.run_id.clone())),
+    )?;
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
-    let mut reports: Vec<Box<dyn Report>> = vec![Box::new(record), Box::new(Console::new(context.terminal, plans))];
+    let mut reports: Vec<Box<dyn Report>> =
+        vec![Box::new(record), Box::new(Console::new(context.terminal, plans))];
     if args.jsonl {
         reports.push(Box::new(JsonLines::new(context.terminal)));
     }
@@ -154,7 +160,8 @@ fn options(request: &Request, workspace: &Workspace, context: &Context) -> RunOp
 
 /// Refuses a run that would have to ask somebody who is not there.
 fn check_can_ask(plan: &RunPlan, options: &RunOptions, context: &Context) -> Result<()> {
-    if !plan.command.is_ordered() || options.approval == Approval::Given || context.asking() != Asking::Nobody {
+    if !plan.command.is_ordered() || options.approval == Approval::Given || context.asking() != Asking::Nobody
+    {
         return Ok(());
     }
     let plans = SavedPlans::at(&options.plans_dir);
@@ -165,7 +172,10 @@ fn check_can_ask(plan: &RunPlan, options: &RunOptions, context: &Context) -> Res
     let (name, id) = (plan.command.name(), &unreviewed.stack.id);
     Err(Error::usage(format!("`{name}` has to ask before it changes `{id}`, but {why}"))
         .hint(format!("say yes beforehand: `infra {name} {id} --yes`"))
-        .hint_if((plan.command == RunCommand::Apply).then(|| format!("or review a saved plan first: `infra plan {id}`"))))
+        .hint_if(
+            (plan.command == RunCommand::Apply)
+                .then(|| format!("or review a saved plan first: `infra plan {id}`")),
+        ))
 }
 
 /// Tells of runs that died, once.

@@ -30,5 +30,7 @@ pub struct TofuArgs {
 pub async fn run(args: &TofuArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let stack = workspace.choose_one(args.stack.clone(), context)?;
-    workspace.with_session(context, async |session| engine::pass_through(session, stack, &args.args).await).await
+    workspace
+        .with_session(context, async |session| engine::pass_through(session, stack, &args.args).await)
+        .await
 }

@@ -34,8 +34,9 @@ impl Workspace {
     /// Returns the chosen stacks.
     pub fn choose(&self, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
         if self.stacks.is_empty() {
-            return Err(Error::invalid(format!("`{}` has no stacks", self.project.root.display()))
-                .hint("a stack is a folder with `.tf` or `.tofu` files, for example below `infrastructure/`"));
+            return Err(Error::invalid(format!("`{}` has no stacks", self.project.root.display())).hint(
+                "a stack is a folder with `.tf` or `.tofu` files, for example below `infrastructure/`",
+            ));
         }
         stacks::select(&self.project, &self.stacks, &args.selection(), &context.cwd)
     }
@@ -45,8 +46,10 @@ impl Workspace {
         let chosen = self.choose(&StackArgs::one(stack), context)?;
         match chosen.as_slice() {
             [id] => self.stack(id),
-            several => Err(Error::usage("this command works on one stack")
-                .detail(format!("chosen: {}", several.iter().map(StackId::as_str).collect::<Vec<_>>().join(", ")))),
+            several => Err(Error::usage("this command works on one stack").detail(format!(
+                "chosen: {}",
+                several.iter().map(StackId::as_str).collect::<Vec<_>>().join(", ")
+            ))),
         }
     }
 
@@ -57,7 +60,12 @@ impl Workspace {
     }
 
     /// Opens a session whose events go to `events`.
-    pub async fn open_session(&self, context: &Context, events: Events, run_id: Option<String>) -> Result<Session> {
+    pub async fn open_session(
+        &self,
+        context: &Context,
+        events: Events,
+        run_id: Option<String>,
+    ) -> Result<Session> {
         let tofu = deps::ensure(&self.project, context).await?;
         Session::open(SessionParts {
             project: self.project.clone(),
@@ -73,7 +81,11 @@ impl Workspace {
     }
 
     /// Opens a session for a command that is no run, does the work, and tells warnings on the way.
-    pub async fn with_session<T>(&self, context: &Context, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
+    pub async fn with_session<T>(
+        &self,
+        context: &Context,
+        work: impl AsyncFnOnce(&Session) -> Result<T>,
+    ) -> Result<T> {
         let (events, messages) = Events::channel();
         let session = self.open_session(context, events, None).await?;
         let console = Console::new(context.terminal, PlanOutput::Hidden);

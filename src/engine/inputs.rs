@@ -60,7 +60,8 @@ pub(super) async fn outputs_of(session: &Session, id: &StackId) -> Result<Value,
     let stack = session.stack(id)?;
     let upstream = bare_run(session, stack);
     init_stack(session, &upstream, InitBackend::Yes, WhenToInit::Needed, &[]).await?;
-    let captured = process::capture(call::outputs(session.call(stack, &upstream.env)?), &session.interrupts).await?;
+    let captured =
+        process::capture(call::outputs(session.call(stack, &upstream.env)?), &session.interrupts).await?;
     if session.interrupts.any() {
         return Err(Stop::Interrupted);
     }
@@ -79,7 +80,8 @@ fn check_declared(stack: &Stack, variable: &str, from: &OutputRef) -> Result<()>
         return Ok(());
     }
     let declared = stack.variables.iter().map(String::as_str).collect::<Vec<_>>().join("`, `");
-    let hint = if declared.is_empty() { "it declares none".to_owned() } else { format!("it declares `{declared}`") };
+    let hint =
+        if declared.is_empty() { "it declares none".to_owned() } else { format!("it declares `{declared}`") };
     Err(Error::invalid(format!("`{}` declares no variable `{variable}`", stack.id))
         .at(format!("infra.yaml: inputs of `{}`, from `{}.{}`", stack.id, from.stack, from.output))
         .hint(hint))
@@ -87,12 +89,18 @@ fn check_declared(stack: &Stack, variable: &str, from: &OutputRef) -> Result<()>
 
 /// A stack without any output has not been applied; one with others has lost or never had this one.
 fn missing(from: &OutputRef, outputs: &Value) -> Stop {
-    let names: Vec<&str> = outputs.as_object().map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default();
+    let names: Vec<&str> =
+        outputs.as_object().map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default();
     if names.is_empty() {
         return Stop::Deferred(format!("until {} is applied", from.stack));
     }
     Error::invalid(format!("`{}` has no output `{}`", from.stack, from.output))
         .at("infra.yaml: inputs")
-        .hint(format!("its outputs are `{}`; if `{}` is new, apply `{}` first", names.join("`, `"), from.output, from.stack))
+        .hint(format!(
+            "its outputs are `{}`; if `{}` is new, apply `{}` first",
+            names.join("`, `"),
+            from.output,
+            from.stack
+        ))
         .into()
 }

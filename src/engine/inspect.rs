@@ -65,7 +65,8 @@ pub async fn format_files(session: &Session, chosen: &[StackId], mode: FmtMode) 
     }
     folders.sort();
     folders.dedup();
-    let folders: Vec<PathBuf> = folders.into_iter().map(|path| if path.as_os_str().is_empty() { ".".into() } else { path }).collect();
+    let folders: Vec<PathBuf> =
+        folders.into_iter().map(|path| if path.as_os_str().is_empty() { ".".into() } else { path }).collect();
     let call = call::fmt(session.plain_call(), mode, &folders);
     let captured = process::capture(call, &session.interrupts).await?;
     // 3 is tofu's way to say that something is not formatted.

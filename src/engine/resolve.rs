@@ -56,7 +56,12 @@ fn steps_of(command: RunCommand) -> Vec<Step> {
     }
 }
 
-fn needed_var_files(project: &Project, stack: &Stack, named: &[String], command: RunCommand) -> Result<Vec<PathBuf>> {
+fn needed_var_files(
+    project: &Project,
+    stack: &Stack,
+    named: &[String],
+    command: RunCommand,
+) -> Result<Vec<PathBuf>> {
     match command {
         RunCommand::Init | RunCommand::Validate => Ok(Vec::new()),
         RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy => {

@@ -15,9 +15,7 @@ use super::stack_life::{Planned, StackLife};
 use super::tally::Tally;
 use crate::error::Result;
 use crate::events::{Question, RunEvent};
-use crate::model::{
-    RunCommand, RunPlan, RunReport, StackId, StackReport, StackResult, StackRun, Step,
-};
+use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackReport, StackResult, StackRun, Step};
 
 /// Makes a plan of a run happen.
 pub async fn run(session: &Session, plan: &RunPlan, options: &RunOptions) -> RunReport {
@@ -25,7 +23,9 @@ pub async fn run(session: &Session, plan: &RunPlan, options: &RunOptions) -> Run
         let mut conductor = Conductor::begin(session, plan, options);
         for wave in &plan.waves {
             match plan.command {
-                RunCommand::Init | RunCommand::Validate | RunCommand::Plan => conductor.each_alone(wave).await,
+                RunCommand::Init | RunCommand::Validate | RunCommand::Plan => {
+                    conductor.each_alone(wave).await;
+                }
                 RunCommand::Apply | RunCommand::Destroy => conductor.plan_approve_apply(wave).await,
             }
         }
@@ -105,7 +105,9 @@ impl<'a> Conductor<'a> {
             };
             match outcome {
                 Ok(Some(planned)) => self.finish_planned(run, &planned, since),
-                Ok(None) => self.finish(StackReport::new(run.stack.id.clone(), StackResult::Succeeded), since),
+                Ok(None) => {
+                    self.finish(StackReport::new(run.stack.id.clone(), StackResult::Succeeded), since);
+                }
                 Err(stop) => self.finish_stopped(run, stop, since),
             }
         }
@@ -194,12 +196,18 @@ impl<'a> Conductor<'a> {
 
     fn finish_unchanged(&mut self, run: &StackRun, since: Timestamp) {
         let forgotten = self.life(run).forget_plan();
-        self.finish_or_fail(run, forgotten, StackReport::new(run.stack.id.clone(), StackResult::NoChanges), since);
+        self.finish_or_fail(
+            run,
+            forgotten,
+            StackReport::new(run.stack.id.clone(), StackResult::NoChanges),
+            since,
+        );
     }
 
     fn finish_declined(&mut self, run: &StackRun, planned: &Planned, since: Timestamp) {
         let forgotten = self.life(run).forget_plan();
-        let report = StackReport::new(run.stack.id.clone(), StackResult::Skipped).with_counts(planned.counts());
+        let report =
+            StackReport::new(run.stack.id.clone(), StackResult::Skipped).with_counts(planned.counts());
         let reason = match run.protect && planned.destroys() {
             true => "protected and not approved (`--allow-destroy` allows it)",
             false => "not approved",

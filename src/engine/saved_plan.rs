@@ -79,7 +79,8 @@ impl SavedPlans {
     /// Writes the record of a plan that tofu has just written.
     pub fn save(&self, record: &PlanRecord) -> Result<()> {
         let plan = self.plan_path(&record.stack);
-        std::fs::set_permissions(&plan, std::fs::Permissions::from_mode(0o600)).map_err(io("protect", &plan))?;
+        std::fs::set_permissions(&plan, std::fs::Permissions::from_mode(0o600))
+            .map_err(io("protect", &plan))?;
         let bytes = serde_json::to_vec_pretty(record).unwrap_or_default();
         crate::atomic_file::write(&self.record_path(&record.stack), &bytes)
     }
@@ -100,7 +101,9 @@ impl SavedPlans {
             Err(error) => return Err(io("read", &path)(error)),
         };
         let record = serde_json::from_slice(&bytes);
-        record.map(Some).map_err(|error| stale(stack, "its record is damaged").because(error).at(path.display()))
+        record
+            .map(Some)
+            .map_err(|error| stale(stack, "its record is damaged").because(error).at(path.display()))
     }
 
     /// Removes a stack's plan and its record.

@@ -44,7 +44,7 @@ pub struct SessionParts {
 #[derive(Debug)]
 enum StateAccess {
     /// This process.
-    Embedded(Embedded),
+    Embedded(Box<Embedded>),
     /// A server at this address; credentials come from the environment.
     Remote(String),
 }
@@ -79,7 +79,10 @@ impl Session {
         }
         let access = match &parts.project.state.url {
             Some(url) => StateAccess::Remote(url.trim_end_matches('/').to_owned()),
-            None => StateAccess::Embedded(Embedded::start(open_store(&parts.project, parts.clock)?, parts.run_id).await?),
+            None => {
+                let store = open_store(&parts.project, parts.clock)?;
+                StateAccess::Embedded(Box::new(Embedded::start(store, parts.run_id).await?))
+            }
         };
         Ok(Self {
             project: parts.project,
@@ -165,7 +168,9 @@ impl Session {
         }
         let name = state_name(stack)?;
         Ok(match &self.access {
-            StateAccess::Embedded(server) => with_http_backend(self.env.clone(), server.environment_for(&name)),
+            StateAccess::Embedded(server) => {
+                with_http_backend(self.env.clone(), server.environment_for(&name))
+            }
             StateAccess::Remote(url) => remote_environment(self.env.clone(), url, &name),
         })
     }
@@ -180,9 +185,11 @@ pub fn state_name(stack: &Stack) -> Result<StateName> {
 pub fn open_store(project: &Project, clock: Clock) -> Result<StateStore> {
     let setting = project.state.store.as_deref().unwrap_or(".infra/state");
     if setting.contains("://") {
-        return Err(Error::invalid(format!("`state.store` is `{setting}`, but this version keeps state in a folder only"))
-            .at(project.root.join("infra.yaml").display())
-            .hint("give a folder, or use an `s3` backend block in the stacks"));
+        return Err(Error::invalid(format!(
+            "`state.store` is `{setting}`, but this version keeps state in a folder only"
+        ))
+        .at(project.root.join("infra.yaml").display())
+        .hint("give a folder, or use an `s3` backend block in the stacks"));
     }
     StateStore::open_local(&project.root.join(setting), clock)
 }
@@ -191,5 +198,7 @@ fn remote_environment(env: Environment, url: &str, name: &StateName) -> Environm
     // Both are rooted at `/states`: the configured address ends with it, the path begins with it.
     let address = format!("{url}{}", name.url_path().trim_start_matches("/states"));
     let lock = format!("{address}/lock");
-    env.with("TF_HTTP_ADDRESS", &address).with("TF_HTTP_LOCK_ADDRESS", &lock).with("TF_HTTP_UNLOCK_ADDRESS", &lock)
+    env.with("TF_HTTP_ADDRESS", &address)
+        .with("TF_HTTP_LOCK_ADDRESS", &lock)
+        .with("TF_HTTP_UNLOCK_ADDRESS", &lock)
 }

@@ -161,7 +161,8 @@ impl StackLife<'_> {
     /// Refuses a stack with a file that cannot be read, in the words of discovery.
     fn check_files(self) -> Result<()> {
         let Some(first) = self.run.stack.problems.first() else { return Ok(()) };
-        let error = Error::invalid(format!("`{}` has files that cannot be read", self.run.stack.id)).detail(first.clone());
+        let error = Error::invalid(format!("`{}` has files that cannot be read", self.run.stack.id))
+            .detail(first.clone());
         Err(self.run.stack.problems.iter().skip(1).cloned().fold(error, Error::detail))
     }
 
@@ -205,7 +206,8 @@ impl StackLife<'_> {
     /// Fetches the text of a plan from a tofu that told it in messages only.
     async fn with_text(self, mut heard: Heard, plan: &std::path::Path) -> Result<Heard> {
         if self.session.narration() == Narration::MessagesOnly {
-            let shown = process::capture(call::show(self.call()?, Some(plan)), &self.session.interrupts).await?;
+            let shown =
+                process::capture(call::show(self.call()?, Some(plan)), &self.session.interrupts).await?;
             heard.text = String::from_utf8_lossy(&shown.stdout).lines().map(str::to_owned).collect();
         }
         Ok(heard)

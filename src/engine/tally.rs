@@ -20,7 +20,8 @@ impl Tally {
     /// Returns the stack that keeps another from running, if there is one.
     pub fn blocker_of(&self, run: &StackRun) -> Option<&StackId> {
         let stands_in_the_way = |report: &&StackReport| {
-            run.after.contains(&report.id) && !matches!(report.result, StackResult::Succeeded | StackResult::NoChanges)
+            run.after.contains(&report.id)
+                && !matches!(report.result, StackResult::Succeeded | StackResult::NoChanges)
         };
         self.reports.iter().find(stands_in_the_way).map(|report| &report.id)
     }
@@ -65,7 +66,8 @@ mod tests {
         for (number, (result, code)) in results.iter().enumerate() {
             let mut report = StackReport::new(StackId::new(format!("s{number}")), *result);
             let code = code.map(str::to_owned);
-            report.error = Some(StackError { code, summary: String::new(), detail: String::new(), hint: None });
+            report.error =
+                Some(StackError { code, summary: String::new(), detail: String::new(), hint: None });
             tally.add(report);
         }
         tally

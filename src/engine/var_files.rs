@@ -15,9 +15,15 @@ pub(super) fn var_files(stack: &StackId, dir: &Path, named: &[String]) -> Result
     }
     let found = candidates(dir)?;
     if found.len() > 1 {
-        return Err(Error::invalid(format!("`{stack}` has several variable files: `{}`", found.join("`, `")))
-            .at(dir.display())
-            .hint(format!("name those to use in infra.yaml: `stacks: {{ \"{stack}\": {{ var_files: [{}] }} }}`", found[0])));
+        return Err(Error::invalid(format!(
+            "`{stack}` has several variable files: `{}`",
+            found.join("`, `")
+        ))
+        .at(dir.display())
+        .hint(format!(
+            "name those to use in infra.yaml: `stacks: {{ \"{stack}\": {{ var_files: [{}] }} }}`",
+            found[0]
+        )));
     }
     Ok(found.into_iter().map(PathBuf::from).collect())
 }
@@ -45,8 +51,10 @@ fn candidates(dir: &Path) -> Result<Vec<String>> {
 
 fn is_candidate(name: &str) -> bool {
     let variables = name.ends_with(".tfvars") || name.ends_with(".tfvars.json");
-    let tofus_own = ["terraform.tfvars", "terraform.tfvars.json"].contains(&name) || name.contains(".auto.tfvars");
-    let secret = name == "secrets.tfvars" || name.ends_with(".secret.tfvars") || name.ends_with(".sops.tfvars");
+    let tofus_own =
+        ["terraform.tfvars", "terraform.tfvars.json"].contains(&name) || name.contains(".auto.tfvars");
+    let secret =
+        name == "secrets.tfvars" || name.ends_with(".secret.tfvars") || name.ends_with(".sops.tfvars");
     variables && !tofus_own && !secret && !name.starts_with("schema") && !name.starts_with('.')
 }
 
@@ -64,7 +72,14 @@ mod tests {
 
     #[test]
     fn a_single_variable_file_is_taken_and_tofus_own_are_left_to_it() {
-        let names = ["vms.tfvars", "terraform.tfvars", "x.auto.tfvars", "secrets.tfvars", "schema.tfvars", "a.tfvars.example"];
+        let names = [
+            "vms.tfvars",
+            "terraform.tfvars",
+            "x.auto.tfvars",
+            "secrets.tfvars",
+            "schema.tfvars",
+            "a.tfvars.example",
+        ];
         let dir = folder(&names);
 
         let files = var_files(&StackId::new("a"), dir.path(), &[]);

@@ -41,7 +41,12 @@ impl Heard {
 }
 
 /// Runs a tofu call of a stack to its end.
-pub(super) async fn watch(session: &Session, stack: &StackId, step: Step, call: Invocation) -> Result<Watched> {
+pub(super) async fn watch(
+    session: &Session,
+    stack: &StackId,
+    step: Step,
+    call: Invocation,
+) -> Result<Watched> {
     let ear = Ear { session, stack, step, heard: RefCell::default() };
     let status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)).await?;
     Ok(Watched { status, heard: ear.heard.into_inner() })
@@ -89,7 +94,9 @@ impl Ear<'_> {
                 self.session.events.emit(RunEvent::Resource { stack, address, message: text });
             }
             // With text on stdout as well, the message would only repeat it.
-            Some(Message::Other(text)) if self.session.narration() == Narration::MessagesOnly => self.line(&text),
+            Some(Message::Other(text)) if self.session.narration() == Narration::MessagesOnly => {
+                self.line(&text);
+            }
             Some(Message::Other(_)) => {}
             None => self.line(line),
         }

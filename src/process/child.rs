@@ -4,7 +4,7 @@
 //! it would hear the key and then our forwarded signal, and take the second for "stop at
 //! once", losing state. So each child leads its own group and hears exactly one signal
 //! for each request. After the second request it has [`GRACE`] to end before its whole
-//! group is killed. On Linux a child is also told when this process dies without warning.
+//! group is killed. What happens when this process dies without warning is in `watchdog`.
 
 use std::future::Future;
 use std::io::{IsTerminal, PipeReader, PipeWriter, Write};
@@ -74,8 +74,9 @@ pub async fn run(
 pub async fn capture(call: Invocation, interrupts: &Interrupts) -> Result<Captured> {
     let (started, mut ours) = Started::piped(call)?;
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let reading =
-        async { tokio::try_join!(ours.stdout.read_to_end(&mut stdout), ours.stderr.read_to_end(&mut stderr)) };
+    let reading = async {
+        tokio::try_join!(ours.stdout.read_to_end(&mut stdout), ours.stderr.read_to_end(&mut stderr))
+    };
     let status = started.wait_with(interrupts.clone(), reading).await?;
     Ok(Captured { status, stdout, stderr })
 }
@@ -125,7 +126,6 @@ impl Started {
     /// Takes the command by value: it owns the child's ends of the pipes, and a reader sees the end
     /// only once they are closed here.
     fn spawn(mut command: Command, program: &Path, group: Group) -> Result<Self> {
-        die_with_parent(&mut command);
         let child = command.spawn().map_err(|error| cannot_start(program, error))?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
         let pid = pid.ok_or_else(|| Error::bug("a started process has no id"))?;
@@ -139,6 +139,7 @@ impl Started {
         reading: impl Future<Output = std::io::Result<T>>,
     ) -> Result<ExitStatus> {
         let (pid, group) = (self.pid, self.group);
+        let _watched = interrupts.watchdog().watch(pid);
         let ended = async {
             tokio::pin!(reading);
             tokio::select! {
@@ -199,21 +200,6 @@ fn command_of(call: &Invocation, group: Group) -> Command {
     }
     command
 }
-
-/// Asks the system to stop the child gently when this process dies without being able to.
-#[cfg(target_os = "linux")]
-#[expect(
-    unsafe_code,
-    reason = "a hook between fork and exec; it makes one system call and allocates nothing"
-)]
-fn die_with_parent(command: &mut Command) {
-    let hook = || nix::sys::prctl::set_pdeathsig(Signal::SIGTERM).map_err(Into::into);
-    // SAFETY: prctl is async-signal-safe and the closure touches no memory of the parent.
-    unsafe { command.pre_exec(hook) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn die_with_parent(_: &mut Command) {}
 
 /// The pipes of a call: the child's ends, and ours.
 ///

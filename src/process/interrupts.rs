@@ -8,12 +8,15 @@ use nix::sys::signal::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use super::watchdog::Watchdog;
 use crate::error::{Error, Result};
 
 /// How often this program was asked to stop; clones share the count.
 #[derive(Clone, Debug)]
 pub struct Interrupts {
     seen: watch::Receiver<Seen>,
+    /// For the request that cannot be heard: being killed.
+    watchdog: Watchdog,
 }
 
 /// The requests so far.
@@ -40,7 +43,7 @@ impl Interrupts {
                 }
             });
         }
-        Ok(Self { seen })
+        Ok(Self { seen, watchdog: Watchdog::default() })
     }
 
     /// Returns how often a stop was asked for.
@@ -60,6 +63,11 @@ impl Interrupts {
             // Nobody listens any more, so nothing can come.
             Err(_) => std::future::pending().await,
         }
+    }
+
+    /// Returns who tells the children when this process is killed.
+    pub(super) const fn watchdog(&self) -> &Watchdog {
+        &self.watchdog
     }
 
     /// Returns whether the last request came as SIGINT, which a terminal sends to the whole group.

@@ -15,7 +15,10 @@ use super::plan_text::{change_line, changes_only, colored};
 use super::summary;
 use super::terminal::{Terminal, Tone, Verbosity};
 use crate::events::RunEvent;
-use crate::model::{Diagnostic, ResourceChange, RunCommand, RunReport, Severity, StackError, StackId, StackReport, Step, human_duration};
+use crate::model::{
+    Diagnostic, ResourceChange, RunCommand, RunReport, Severity, StackError, StackId, StackReport, Step,
+    human_duration,
+};
 
 /// Whether plans are written to stdout.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -50,7 +53,8 @@ impl Console {
         self.command = command;
         self.stacks = stacks.len();
         self.id_width = stacks.iter().map(|id| id.as_str().chars().count()).max().unwrap_or(0);
-        let count = if stacks.len() == 1 { stacks[0].to_string() } else { format!("{} stacks", stacks.len()) };
+        let count =
+            if stacks.len() == 1 { stacks[0].to_string() } else { format!("{} stacks", stacks.len()) };
         self.note(&format!("  {} · {count} · tofu {tofu}", self.terminal.paint(Tone::Strong, project)));
     }
 
@@ -65,7 +69,9 @@ impl Console {
         let line = format!("{:width$}  {}", stack.as_str(), step.doing(), width = self.id_width);
         match &self.spinner {
             Some(spinner) => spinner.set_message(line),
-            None if self.terminal.is_live() && step != Step::Approve => self.spinner = Some(new_spinner(line)),
+            None if self.terminal.is_live() && step != Step::Approve => {
+                self.spinner = Some(new_spinner(line));
+            }
             None => self.note(&format!("  · {line}")),
         }
     }
@@ -82,7 +88,9 @@ impl Console {
 
     /// Errors are shown with their stack's result; warnings right away, each once.
     fn diagnostic(&mut self, stack: &StackId, diagnostic: &Diagnostic) {
-        if diagnostic.severity == Severity::Error || !self.warned.insert(format!("{stack}{}", diagnostic.summary)) {
+        if diagnostic.severity == Severity::Error
+            || !self.warned.insert(format!("{stack}{}", diagnostic.summary))
+        {
             return;
         }
         let place = diagnostic.place.as_ref().map(|place| format!(" (at {place})")).unwrap_or_default();
@@ -99,7 +107,9 @@ impl Console {
             body.iter().map(|line| colored(&self.terminal, line)).collect()
         } else {
             let heading = self.terminal.paint_data(Tone::Strong, stack.as_str());
-            std::iter::once(heading).chain(changes.iter().map(|change| change_line(&self.terminal, change))).collect()
+            std::iter::once(heading)
+                .chain(changes.iter().map(|change| change_line(&self.terminal, change)))
+                .collect()
         };
         self.above_progress(|terminal| terminal.data(&format!("{}\n", lines.join("\n"))));
     }
@@ -109,7 +119,8 @@ impl Console {
         let sign = self.terminal.paint(summary::tone(report.result), summary::sign(report.result));
         let words = summary::words(self.command, report);
         let time = self.terminal.paint(Tone::Dim, &human_duration(report.duration_s));
-        let line = format!("  {sign} {:width$}  {words:24} {time}", report.id.as_str(), width = self.id_width);
+        let line =
+            format!("  {sign} {:width$}  {words:24} {time}", report.id.as_str(), width = self.id_width);
         match &report.error {
             Some(error) => self.failure(&line, report, error),
             None => self.note(&line),
@@ -118,19 +129,32 @@ impl Console {
 
     fn failure(&self, line: &str, report: &StackReport, error: &StackError) {
         let heading = error.code.as_ref().map_or_else(|| "error".to_owned(), |code| format!("error[{code}]"));
-        let about = if error.summary.contains(report.id.as_str()) { String::new() } else { format!("{}: ", report.id) };
+        let about = if error.summary.contains(report.id.as_str()) {
+            String::new()
+        } else {
+            format!("{}: ", report.id)
+        };
         self.terminal.alert(line);
-        self.terminal.alert(&format!("{}: {about}{}", self.terminal.paint(Tone::Bad, &heading), error.summary));
+        self.terminal.alert(&format!(
+            "{}: {about}{}",
+            self.terminal.paint(Tone::Bad, &heading),
+            error.summary
+        ));
         // tofu's own diagnostics repeat the summary as their first line.
         let detail = error.detail.strip_prefix(error.summary.as_str()).unwrap_or(&error.detail);
-        detail.lines().filter(|line| !line.is_empty()).for_each(|line| self.terminal.alert(&format!("  {line}")));
+        detail
+            .lines()
+            .filter(|line| !line.is_empty())
+            .for_each(|line| self.terminal.alert(&format!("  {line}")));
         let hints: Vec<String> = error.hint.iter().flat_map(|hint| hint.lines().map(str::to_owned)).collect();
         show_hints(&self.terminal, &hints);
     }
 
     fn interrupted(&self, times: u32) {
         let text = match times {
-            1 => "stopping gently: tofu finishes what it does and saves its state; Ctrl-C again stops at once",
+            1 => {
+                "stopping gently: tofu finishes what it does and saves its state; Ctrl-C again stops at once"
+            }
             _ => "stopping at once",
         };
         self.note(&format!("{}: {text}", self.terminal.paint(Tone::Warn, "interrupted")));
@@ -188,7 +212,8 @@ impl Report for Console {
 }
 
 fn new_spinner(message: String) -> ProgressBar {
-    let style = ProgressStyle::with_template("  {spinner} {msg}  {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let style = ProgressStyle::with_template("  {spinner} {msg}  {elapsed}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner());
     let spinner = ProgressBar::new_spinner().with_style(style).with_message(message);
     spinner.enable_steady_tick(Duration::from_millis(120));
     spinner

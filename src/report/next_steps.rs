@@ -18,8 +18,14 @@ pub(super) fn next_steps(report: &RunReport) -> Vec<String> {
     match command {
         RunCommand::Plan if !changed.is_empty() => vec![apply_step(&changed, &deferred)],
         RunCommand::Apply if !changed.is_empty() => vec!["see what it made: `infra output --all`".to_owned()],
-        RunCommand::Init | RunCommand::Validate if report.stacks.len() > 1 => vec!["`infra plan --all`".to_owned()],
-        RunCommand::Init | RunCommand::Validate | RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy => vec![],
+        RunCommand::Init | RunCommand::Validate if report.stacks.len() > 1 => {
+            vec!["`infra plan --all`".to_owned()]
+        }
+        RunCommand::Init
+        | RunCommand::Validate
+        | RunCommand::Plan
+        | RunCommand::Apply
+        | RunCommand::Destroy => vec![],
     }
 }
 

@@ -62,6 +62,9 @@ mod tests {
 
     #[test]
     fn a_plan_without_changes_has_no_text() {
-        assert!(changes_only(&["No changes. Your infrastructure matches the configuration.".to_owned()]).is_empty());
+        assert!(
+            changes_only(&["No changes. Your infrastructure matches the configuration.".to_owned()])
+                .is_empty()
+        );
     }
 }

@@ -58,7 +58,8 @@ impl Drop for InstallProgress {
 }
 
 fn new_bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("  {spinner} {wide_msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let style = ProgressStyle::with_template("  {spinner} {wide_msg} {elapsed}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner());
     let bar = ProgressBar::new_spinner().with_style(style);
     bar.enable_steady_tick(Duration::from_millis(120));
     bar

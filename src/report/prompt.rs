@@ -12,7 +12,11 @@ use crate::events::Question;
 pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
     match question {
         Question::Apply { stacks } => {
-            let what = if *stacks == 1 { "these changes".to_owned() } else { format!("these changes to {stacks} stacks") };
+            let what = if *stacks == 1 {
+                "these changes".to_owned()
+            } else {
+                format!("these changes to {stacks} stacks")
+            };
             confirm(terminal, &format!("Apply {what}?")).await
         }
         Question::Destroy { stacks, project } => {

@@ -176,19 +176,32 @@ mod tests {
 
         let call = init(base(), InitBackend::No, &[], Narration::of(&tofu));
 
-        assert!(format!("{call:?}").contains(r#"["init", "-input=false", "-no-color", "-backend=false", "-json"]"#));
+        assert!(
+            format!("{call:?}")
+                .contains(r#"["init", "-input=false", "-no-color", "-backend=false", "-json"]"#)
+        );
     }
 
     #[test]
     fn variables_reach_tofu_by_a_pipe_and_never_as_an_argument() {
         let variables = Some("token = \"s3cret\"".to_owned());
         let mode = PlanMode::Destroy;
-        let plan_call =
-            PlanCall { out: Path::new("/p"), mode, var_files: &[], variables, lock_timeout: Some("5m"), extra: &[] };
+        let plan_call = PlanCall {
+            out: Path::new("/p"),
+            mode,
+            var_files: &[],
+            variables,
+            lock_timeout: Some("5m"),
+            extra: &[],
+        };
 
         let shown = format!("{:?}", plan(base(), plan_call, Narration::Both));
 
-        assert!(shown.contains(r#""-destroy", "-lock-timeout=5m", "-var-file=/dev/fd/3", "-json-into=/dev/fd/4""#), "{shown}");
+        assert!(
+            shown
+                .contains(r#""-destroy", "-lock-timeout=5m", "-var-file=/dev/fd/3", "-json-into=/dev/fd/4""#),
+            "{shown}"
+        );
         assert!(!shown.contains("s3cret"));
     }
 

@@ -42,13 +42,12 @@ const TABLE: &[Row] = &[
             "or forget the old backend: `infra init {stack} -- -reconfigure`",
         ],
     },
-    Row {
-        texts: &["Backend initialization required"],
-        hints: &["`infra init {stack} -- -reconfigure`"],
-    },
+    Row { texts: &["Backend initialization required"], hints: &["`infra init {stack} -- -reconfigure`"] },
     Row {
         texts: &["Inconsistent dependency lock file"],
-        hints: &["accept the new providers: `infra init {stack} -- -upgrade`, then commit `{path}/.terraform.lock.hcl`"],
+        hints: &[
+            "accept the new providers: `infra init {stack} -- -upgrade`, then commit `{path}/.terraform.lock.hcl`",
+        ],
     },
     Row {
         texts: &["Required plugins are not installed", "Module not installed", "Missing required provider"],
@@ -60,10 +59,8 @@ const TABLE: &[Row] = &[
     },
     Row {
         texts: &["doesn't match any of the checksums"],
-        hints: &[
-            "`{path}/.terraform.lock.hcl` and the provider mirror disagree; if the mirror is right: \
-             `infra init {stack} -- -upgrade`",
-        ],
+        hints: &["`{path}/.terraform.lock.hcl` and the provider mirror disagree; if the mirror is right: \
+             `infra init {stack} -- -upgrade`"],
     },
     Row {
         texts: &["No value for required variable"],
@@ -78,7 +75,9 @@ const TABLE: &[Row] = &[
     },
     Row {
         texts: &["decryption failed for all provided methods", "cipher: message authentication failed"],
-        hints: &["the state of `{stack}` was encrypted with another passphrase: check `state_encryption_passphrase`"],
+        hints: &[
+            "the state of `{stack}` was encrypted with another passphrase: check `state_encryption_passphrase`",
+        ],
     },
     Row {
         texts: &["passphrase is too short"],
@@ -89,7 +88,11 @@ const TABLE: &[Row] = &[
         hints: &["R2, MinIO and Scaleway need `skip_s3_checksum = true` in the backend block in `{path}`"],
     },
     Row {
-        texts: &["Incompatible module", "Unsupported OpenTofu Core version", "Unsupported Terraform Core version"],
+        texts: &[
+            "Incompatible module",
+            "Unsupported OpenTofu Core version",
+            "Unsupported Terraform Core version",
+        ],
         hints: &["see which tofu is used and get another: `infra deps`, `tofu.version` in infra.yaml"],
     },
     Row {
@@ -162,16 +165,23 @@ mod tests {
                 let by_detail = hints("Error", &format!("HTTP remote state endpoint {text}"));
 
                 assert!(!by_summary.is_empty() && !by_detail.is_empty(), "{text}");
-                assert!(by_summary.iter().all(|hint| !hint.contains("{stack}") && !hint.contains("{path}")), "{text}");
+                assert!(
+                    by_summary.iter().all(|hint| !hint.contains("{stack}") && !hint.contains("{path}")),
+                    "{text}"
+                );
             }
         }
     }
 
     #[test]
     fn a_missing_variable_is_named_with_the_file_to_set_it_in() {
-        let hints = hints("No value for required variable", "The root module input variable \"node\" is not set.");
+        let hints =
+            hints("No value for required variable", "The root module input variable \"node\" is not set.");
 
-        assert!(hints[0].starts_with("set `node` in `infrastructure/02-platforms/k8s/terraform.tfvars`"), "{hints:?}");
+        assert!(
+            hints[0].starts_with("set `node` in `infrastructure/02-platforms/k8s/terraform.tfvars`"),
+            "{hints:?}"
+        );
     }
 
     #[test]

@@ -91,9 +91,8 @@ fn action(word: &str, importing: bool) -> Option<Action> {
 }
 
 fn changed_outputs(outputs: &Value) -> usize {
-    let is_change = |output: &&Value| {
-        output.get("action").and_then(Value::as_str).is_some_and(|action| action != "noop")
-    };
+    let is_change =
+        |output: &&Value| output.get("action").and_then(Value::as_str).is_some_and(|action| action != "noop");
     outputs.as_object().map_or(0, |map| map.values().filter(is_change).count())
 }
 
@@ -130,7 +129,8 @@ mod tests {
 
     #[test]
     fn the_address_is_not_repeated_in_the_text() {
-        let line = r#"{"@message":"a.b: Creating...","type":"apply_start","hook":{"resource":{"addr":"a.b"}}}"#;
+        let line =
+            r#"{"@message":"a.b: Creating...","type":"apply_start","hook":{"resource":{"addr":"a.b"}}}"#;
 
         let text = "Creating...".to_owned();
         assert_eq!(parse(line), Some(Message::Resource { address: "a.b".to_owned(), text }));
@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn only_outputs_that_change_are_counted() {
-        let line = r#"{"type":"outputs","outputs":{"a":{"action":"create"},"b":{"action":"noop"},"c":{"value":1}}}"#;
+        let line =
+            r#"{"type":"outputs","outputs":{"a":{"action":"create"},"b":{"action":"noop"},"c":{"value":1}}}"#;
 
         assert_eq!(parse(line), Some(Message::Outputs(1)));
     }

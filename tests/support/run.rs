@@ -52,7 +52,9 @@ impl Running {
         let out = self.child.stdout.take().map(read_all);
         let err = self.child.stderr.take().map(read_all);
         let code = self.child.wait().expect("the process ends").code();
-        let text = |thread: Option<std::thread::JoinHandle<String>>| thread.map_or(String::new(), |t| t.join().expect("text"));
+        let text = |thread: Option<std::thread::JoinHandle<String>>| {
+            thread.map_or(String::new(), |t| t.join().expect("text"))
+        };
         Finished { code, stdout: text(out), stderr: text(err), args: self.args }
     }
 }
@@ -95,7 +97,8 @@ impl Finished {
 
     /// Reads stdout as JSON.
     pub fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("stdout is no JSON: {error}\n{self}"))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("stdout is no JSON: {error}\n{self}"))
     }
 
     /// Returns the result of a stack from the JSON report.
@@ -103,7 +106,10 @@ impl Finished {
         let report = self.json();
         let stacks = report["stacks"].as_array().unwrap_or_else(|| panic!("no stacks\n{self}"));
         let found = stacks.iter().find(|entry| entry["id"] == stack);
-        found.unwrap_or_else(|| panic!("no `{stack}`\n{self}"))["result"].as_str().expect("a result").to_owned()
+        found.unwrap_or_else(|| panic!("no `{stack}`\n{self}"))["result"]
+            .as_str()
+            .expect("a result")
+            .to_owned()
     }
 }
 
@@ -146,5 +152,8 @@ pub fn unauthorized_server() -> std::net::SocketAddr {
 fn refuse(mut stream: std::net::TcpStream) {
     let mut request = [0; 4096];
     let _ = stream.read(&mut request);
-    let _ = std::io::Write::write_all(&mut stream, b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let _ = std::io::Write::write_all(
+        &mut stream,
+        b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
 }

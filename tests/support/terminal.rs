@@ -23,7 +23,11 @@ impl AtTerminal {
         let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(Some(&size), None).expect("a pseudo terminal");
         let slave = |fd: &OwnedFd| Stdio::from(fd.try_clone().expect("a descriptor"));
-        command.env("TERM", "xterm").stdin(slave(&pty.slave)).stdout(slave(&pty.slave)).stderr(slave(&pty.slave));
+        command
+            .env("TERM", "xterm")
+            .stdin(slave(&pty.slave))
+            .stdout(slave(&pty.slave))
+            .stderr(slave(&pty.slave));
         let child = command.spawn().expect("the binary starts");
         drop(command);
         drop(pty.slave);
@@ -38,7 +42,9 @@ impl AtTerminal {
 
     /// Waits until the screen shows a text.
     pub fn sees(&self, text: &str) -> &Self {
-        wait_until(&format!("the screen shows `{text}`; it shows:\n{}", self.screen()), || self.screen().contains(text));
+        wait_until(&format!("the screen shows `{text}`; it shows:\n{}", self.screen()), || {
+            self.screen().contains(text)
+        });
         self
     }
 

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use clap_complete::CompleteEnv;
+
 use crate::commands::{self, Context};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Clock, Environment};
@@ -100,6 +102,9 @@ pub fn definition() -> clap::Command {
 
 /// Runs the program: arguments in, exit code out.
 pub fn run(args: Vec<OsString>, env: Environment, clock: Clock) -> Exit {
+    if env.get("COMPLETE").is_some() {
+        return complete(args);
+    }
     let matches = match definition().try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => return refuse(&error),
@@ -120,6 +125,15 @@ pub fn run(args: Vec<OsString>, env: Environment, clock: Clock) -> Exit {
             show_error(&terminal, &error);
             error.exit()
         }
+    }
+}
+
+/// Answers a shell that completes a command line.
+fn complete(args: Vec<OsString>) -> Exit {
+    let cwd = std::env::current_dir().ok();
+    match CompleteEnv::with_factory(definition).try_complete(args, cwd.as_deref()) {
+        Ok(_) => Exit::OK,
+        Err(error) => refuse(&error),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The state store through its own interface: locks, fences, versions and crashes.
+//! The state store through its own interface: locks, fences and versions.
 
 #![allow(
     clippy::disallowed_methods,
@@ -7,9 +7,7 @@
     reason = "the product's rules, not the tests'"
 )]
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
@@ -20,8 +18,6 @@ use jiff::{SignedDuration, Timestamp};
 use object_store::memory::InMemory;
 
 const CLOCK: Clock = Clock::new(Timestamp::now);
-const CRASH_FOLDER: &str = "INFRA_TEST_CRASH_FOLDER";
-const LOCK: &str = "crash-lock";
 
 fn open(folder: &Path) -> StateStore {
     StateStore::open_local(folder, CLOCK).unwrap()
@@ -283,72 +279,4 @@ async fn an_entry_that_a_power_cut_emptied_leaves_things_as_they_were() {
     assert_eq!(store.force_unlock(&name("a"), "A").await.unwrap(), Unlocking::Released(lock("A")));
     assert_eq!(write(&store, &name("a"), None, "two").await, Writing::Accepted);
     assert_eq!(text_of(&store, &name("a")).await.as_deref(), Some("two"));
-}
-
-/// The writer that [`killing_a_writer_at_any_moment_loses_nothing_it_acknowledged`] starts and kills.
-#[tokio::test]
-#[ignore = "runs only as the child of the crash test"]
-async fn endless_writer() {
-    let Ok(folder) = std::env::var(CRASH_FOLDER) else { return };
-    let store = open(Path::new(&folder));
-    let name = name("crash");
-    let start = text_of(&store, &name).await.map_or(0, |text| number_in(&text));
-    for number in start + 1.. {
-        let answer = write(&store, &name, Some(LOCK), &sealed(number)).await;
-        assert_eq!(answer, Writing::Accepted);
-        let mut out = std::io::stdout();
-        writeln!(out, "\nacknowledged {number}").and_then(|()| out.flush()).unwrap();
-    }
-}
-
-#[tokio::test]
-async fn killing_a_writer_at_any_moment_loses_nothing_it_acknowledged() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
-    let name = name("crash");
-    store.lock(&name, &lock(LOCK)).await.unwrap();
-
-    for round in 0..40 {
-        let acknowledged = write_until_killed(folder.path(), round);
-
-        let found = number_in(&text_of(&store, &name).await.unwrap());
-        assert!(found == acknowledged || found == acknowledged + 1, "{found} after {acknowledged}");
-        assert_eq!(store.lock_of(&name).await.unwrap(), Some(lock(LOCK)));
-    }
-    for version in store.versions(&name).await.unwrap() {
-        let text = store.read_version(&name, version.number).await.unwrap().unwrap();
-        number_in(std::str::from_utf8(&text).unwrap());
-    }
-}
-
-/// Lets a child write, kills it some time after a few acknowledgements, returns the last one.
-fn write_until_killed(folder: &Path, round: u64) -> u64 {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "endless_writer", "--nocapture"])
-        .env(CRASH_FOLDER, folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let mut acknowledged = lines.by_ref().filter_map(|line| line.strip_prefix("acknowledged ")?.parse().ok());
-    let mut last = acknowledged.by_ref().take(1 + round as usize % 3).last().unwrap();
-    // Spreads the kill over the steps of a write; nothing waits for it to be long enough.
-    std::thread::sleep(Duration::from_micros(round * 397 % 9000));
-    child.kill().unwrap();
-    last = acknowledged.last().unwrap_or(last);
-    child.wait().unwrap();
-    last
-}
-
-/// Returns a text that shows whether it is whole: its number at both ends.
-fn sealed(number: u64) -> String {
-    format!("{number} {} {number}", "x".repeat(200_000))
-}
-
-fn number_in(text: &str) -> u64 {
-    let (first, rest) = text.split_once(' ').unwrap();
-    let (middle, last) = rest.rsplit_once(' ').unwrap();
-    assert_eq!((first, middle.len()), (last, 200_000));
-    first.parse().unwrap()
 }

@@ -1,9 +1,11 @@
 //! `infra force-unlock`.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::Context;
 use super::locks::{StackLock, load_locks, process_words};
+use super::stack_args::stack_names;
 use super::workspace::Workspace;
 use crate::engine;
 use crate::error::{Error, Exit, Kind, Result};
@@ -22,7 +24,7 @@ use crate::state::Unlocking;
 #[command(verbatim_doc_comment)]
 pub struct ForceUnlockArgs {
     /// The stack, or the id of the lock
-    #[arg(value_name = "STACK")]
+    #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
     stack: Option<String>,
     /// The id of the lock; needed for backends that infra does not serve
     #[arg(value_name = "LOCK_ID")]

@@ -1,18 +1,23 @@
 //! The arguments that choose stacks, the same for every command that takes them.
 
-use clap::Args;
+use std::ffi::OsStr;
 
-use crate::stacks::Selection;
+use clap::Args;
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+
+use crate::model::Stack;
+use crate::project;
+use crate::stacks::{self, Selection};
 
 /// Which stacks a command is about.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Choosing stacks")]
 pub struct StackArgs {
     /// Stacks by path, last part of the path, layer, tag or glob
-    #[arg(value_name = "STACK")]
+    #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
     pub names: Vec<String>,
     /// A stack; the same as naming it
-    #[arg(long = "stack", value_name = "S")]
+    #[arg(long = "stack", value_name = "S", add = ArgValueCompleter::new(stack_names))]
     pub stack: Vec<String>,
     /// All stacks of a layer: `02-platforms`, `platforms` or `2`
     #[arg(long, value_name = "L")]
@@ -24,7 +29,7 @@ pub struct StackArgs {
     #[arg(long)]
     pub all: bool,
     /// Leave stacks out
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", add = ArgValueCompleter::new(stack_names))]
     pub exclude: Vec<String>,
     /// Also the stacks that the chosen ones depend on
     #[arg(long)]
@@ -57,4 +62,22 @@ impl StackArgs {
             with_dependents: self.with_dependents,
         }
     }
+}
+
+/// Returns the stacks whose id or last part begins with what was typed, for a completing shell.
+pub(super) fn stack_names(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let stacks = load_stacks().unwrap_or_default();
+    let names = stacks.iter().flat_map(|stack| [stack.id.short_name(), stack.id.as_str()]);
+    let mut names: Vec<&str> = names.filter(|name| name.starts_with(&*typed)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(CompletionCandidate::new).collect()
+}
+
+/// A shell that completes wants names or nothing, never an error.
+fn load_stacks() -> Option<Vec<Stack>> {
+    let root = project::find_root(&std::env::current_dir().ok()?).ok()?;
+    let project = project::load(&root).ok()?;
+    Some(stacks::discover(&project).ok()?.stacks)
 }

@@ -1,8 +1,10 @@
 //! `infra tofu`.
 
 use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use super::Context;
+use super::stack_args::stack_names;
 use super::workspace::Workspace;
 use crate::engine;
 use crate::error::{Exit, Result};
@@ -19,7 +21,7 @@ use crate::error::{Exit, Result};
 #[command(verbatim_doc_comment)]
 pub struct TofuArgs {
     /// The stack; default: the one of this folder, or the only one
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", add = ArgValueCompleter::new(stack_names))]
     stack: Option<String>,
     /// What to pass on
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]

@@ -1,0 +1,161 @@
+//! `cargo bench`: infra beside the bare tofu, in one run, written to docs/benchmarks.md.
+//!
+//! Each round runs both, one after the other, so that whatever else the machine does
+//! falls on both alike; medians are compared.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measuring program, not the product"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How often everything is measured.
+const ROUNDS: usize = 31;
+
+const RESOURCES: &str = r#"
+resource "terraform_data" "thing" {
+  count = 20
+  input = "thing ${count.index}"
+}
+"#;
+
+fn main() {
+    let dir = tempfile::tempdir().unwrap();
+    let lab = Lab::build(dir.path());
+    let plan = Pair::measure(|| lab.infra(&["plan"]), || lab.tofu(&["plan", "-no-color", "-input=false"]));
+    let start = Pair::measure(|| lab.infra(&["--version"]), || lab.tofu(&["version"]));
+    let stacks = Pair::measure(|| lab.infra(&["stacks"]), || lab.tofu(&["version"]));
+    let memory = peak_memory(lab.infra(&["plan"]));
+    let page = page(&plan, &start, &stacks, memory);
+    println!("{page}");
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
+    std::fs::write(target, page).unwrap();
+}
+
+/// One applied stack twice: served by infra, and with bare tofu and local state.
+struct Lab {
+    tofu: PathBuf,
+    served: PathBuf,
+    bare: PathBuf,
+}
+
+impl Lab {
+    fn build(dir: &Path) -> Self {
+        let (served, bare) = (dir.join("served"), dir.join("bare"));
+        let stack = served.join("infrastructure/01-a/x");
+        std::fs::create_dir_all(&stack).unwrap();
+        std::fs::create_dir_all(&bare).unwrap();
+        std::fs::write(
+            stack.join("main.tf"),
+            format!("terraform {{\n  backend \"http\" {{}}\n}}\n{RESOURCES}"),
+        )
+        .unwrap();
+        std::fs::write(bare.join("main.tf"), RESOURCES).unwrap();
+        let lab = Self { tofu: locate_tofu(), served, bare };
+        finish(lab.infra(&["apply", "--yes"]));
+        finish(lab.tofu(&["init"]));
+        finish(lab.tofu(&["apply", "-auto-approve"]));
+        lab
+    }
+
+    fn infra(&self, args: &[&str]) -> Command {
+        command(Path::new(env!("CARGO_BIN_EXE_infra")), &self.served, args)
+    }
+
+    fn tofu(&self, args: &[&str]) -> Command {
+        command(&self.tofu, &self.bare, args)
+    }
+}
+
+fn command(program: &Path, dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(dir).env_remove("TF_CLI_CONFIG_FILE");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn locate_tofu() -> PathBuf {
+    let found =
+        Command::new(env!("CARGO_BIN_EXE_infra")).args(["deps", "install", "--json"]).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
+    found[0]["path"].as_str().unwrap().into()
+}
+
+/// The medians of two programs that were run in turns.
+struct Pair {
+    ours: Duration,
+    theirs: Duration,
+}
+
+impl Pair {
+    fn measure(ours: impl Fn() -> Command, theirs: impl Fn() -> Command) -> Self {
+        finish(ours());
+        finish(theirs());
+        let rounds: Vec<_> = (0..ROUNDS).map(|_| (timed(ours()), timed(theirs()))).collect();
+        let (ours, theirs): (Vec<_>, Vec<_>) = rounds.into_iter().unzip();
+        Self { ours: median(ours), theirs: median(theirs) }
+    }
+
+    fn ratio(&self) -> f64 {
+        self.ours.as_secs_f64() / self.theirs.as_secs_f64()
+    }
+}
+
+fn timed(command: Command) -> Duration {
+    let start = Instant::now();
+    finish(command);
+    start.elapsed()
+}
+
+fn finish(mut command: Command) {
+    assert!(command.status().unwrap().success(), "{command:?}");
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// Returns the largest resident size of the process itself, in KiB, as the system last told it.
+fn peak_memory(mut command: Command) -> u64 {
+    let mut child = command.spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let size = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        peak = peak.max(size.unwrap_or(0));
+    }
+    peak
+}
+
+fn page(plan: &Pair, start: &Pair, stacks: &Pair, memory: u64) -> String {
+    format!(
+        "# Benchmarks\n\n\
+         Made by `cargo bench` (or `task bench`), which writes this page. Both programs run in turns, \
+         {ROUNDS} times each; medians are compared, so the ratios hold on other machines while the times do not.\n\n\
+         | what | beside what | ratio | aim |\n|---|---|---|---|\n\
+         | `infra plan`, one warm stack of 20 resources, served state | `tofu plan`, the same stack, local state | {:.2} | at most 1.15 |\n\
+         | `infra --version` | `tofu version` | {:.2} | ours took {} |\n\
+         | `infra stacks`, one stack | `tofu version` | {:.2} | ours took {} |\n\n\
+         Peak memory of `infra` itself during that plan: {:.1} MiB (aim: below 40 MB).\n",
+        plan.ratio(),
+        start.ratio(),
+        under_ten(start.ours),
+        stacks.ratio(),
+        under_ten(stacks.ours),
+        memory as f64 / 1024.0,
+    )
+}
+
+fn under_ten(time: Duration) -> String {
+    let verdict = if time < Duration::from_millis(10) { "under" } else { "over" };
+    format!("{:.1} ms, {verdict} the aim of 10 ms", time.as_secs_f64() * 1000.0)
+}

@@ -1,0 +1,188 @@
+//! The command line itself: help, completions, man pages, schemas, exit codes, bad input.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
+mod support;
+
+use std::process::Command;
+
+use support::{Finished, Project, Running, SIMPLE, infra};
+
+fn run(args: &str) -> Finished {
+    let mut command = infra();
+    command.args(args.split_whitespace()).current_dir(std::env::temp_dir());
+    Running::start(command, args).wait()
+}
+
+/// The commands that `infra --help` lists.
+fn commands() -> Vec<String> {
+    let help = run("--help").succeeds();
+    let listed = help.stdout.split("Commands:\n").nth(1).expect("a list of commands");
+    let lines = listed.lines().take_while(|line| !line.is_empty());
+    lines.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect()
+}
+
+#[test]
+fn every_command_is_listed_with_a_line_and_has_examples_first() {
+    let commands = commands();
+
+    assert!(commands.len() >= 19, "{commands:?}");
+    for command in commands {
+        let help = run(&format!("{command} --help")).succeeds();
+        let (before, _) = help.stdout.split_once("Usage:").expect("a usage line");
+        assert!(before.contains("Examples:\n  "), "{command}: {help}");
+    }
+}
+
+#[test]
+fn the_documentation_names_every_command_exit_code_and_variable() {
+    let reference =
+        std::fs::read_to_string(format!("{}/docs/reference.md", env!("CARGO_MANIFEST_DIR"))).unwrap();
+
+    for command in commands() {
+        assert!(reference.contains(&format!("`infra {command}")), "{command} is not in docs/reference.md");
+    }
+    for code in ["0", "1", "2", "64", "65", "69", "70", "75", "77", "130"] {
+        assert!(reference.contains(&format!("| {code} |")), "exit code {code}");
+    }
+    for variable in [
+        "INFRA_DIR",
+        "INFRA_COLOR",
+        "INFRA_QUIET",
+        "INFRA_VERBOSE",
+        "INFRA_NO_INPUT",
+        "INFRA_LOG",
+        "INFRA_TOFU_MIRROR",
+    ] {
+        assert!(reference.contains(variable), "{variable}");
+    }
+}
+
+#[test]
+fn a_wrong_command_line_is_a_usage_error() {
+    run("").exits(64);
+    run("plam").exits(64).stderr_has("plan");
+    run("plan --nonsense").exits(64);
+    run("-C /nonexistent plan").exits(64).stderr_has("/nonexistent");
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    run("--version").succeeds().stdout_has("infra 0.");
+    run("help").exits(64);
+    run("-h").succeeds();
+}
+
+#[test]
+fn outside_of_a_project_the_error_says_what_makes_one() {
+    let empty = tempfile::tempdir().unwrap();
+    let mut command = infra();
+    command.arg("plan").current_dir(empty.path());
+
+    let run = Running::start(command, "plan").wait().exits(65);
+
+    run.stderr_has("infra.yaml");
+}
+
+#[test]
+fn a_misspelt_key_is_named_with_place_and_nearest_name() {
+    let project = Project::new().stack("01-a/x", SIMPLE).config("name: lab\nstakcs: {}\n");
+
+    project.run("plan").exits(65).stderr_has("infra.yaml:2:1").stderr_has("stakcs").stderr_has("stacks");
+}
+
+#[test]
+fn a_tofu_below_the_floor_is_refused_with_the_reason() {
+    let project = Project::new().stack("01-a/x", SIMPLE).config("name: lab\ntofu:\n  version: \"1.10.0\"\n");
+
+    let run = project.run("plan");
+
+    assert!(matches!(run.code, Some(65 | 69)), "{run}");
+    run.stderr_has("1.11.3");
+}
+
+#[test]
+fn completions_know_the_stacks() {
+    let project = Project::new().stack("01-a/pihole", SIMPLE).stack("01-a/other", SIMPLE);
+    let mut command = infra();
+    command.env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "2").env("_CLAP_IFS", "\n");
+    command.args(["--", "infra", "plan", "pi"]).current_dir(project.root());
+
+    let completed = Running::start(command, "plan pi<TAB>").wait().succeeds();
+
+    assert_eq!(completed.stdout.trim(), "pihole", "{completed}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        run(&format!("completions {shell}")).succeeds().stdout_has("infra");
+    }
+}
+
+#[test]
+fn bash_accepts_its_completions() {
+    let script = run("completions bash").succeeds().stdout;
+
+    let checked = Command::new("bash").args(["-n", "-c", &script]).status().unwrap();
+
+    assert!(checked.success());
+}
+
+#[test]
+fn there_is_a_man_page_for_every_command() {
+    let dir = tempfile::tempdir().unwrap();
+
+    run(&format!("man --dir {}", dir.path().display())).succeeds();
+
+    for command in commands() {
+        let page = dir.path().join(format!("infra-{command}.1"));
+        assert!(page.exists(), "{}", page.display());
+    }
+    run("man").succeeds().stdout_has(".TH infra 1");
+}
+
+#[test]
+fn schemas_are_json_and_describe_what_is_printed() {
+    for name in ["infra", "report", "events"] {
+        let schema = run(&format!("schema {name}")).succeeds().json();
+        assert!(schema["$schema"].is_string(), "{name}");
+    }
+    let report = run("schema report").succeeds().json();
+    assert!(report["properties"]["exit_code"].is_object());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    let piped = Command::new("sh")
+        .args(["-c", "\"$0\" stacks --json | head -c 1 >/dev/null; \"$0\" man | true; echo fine"])
+        .arg(env!("CARGO_BIN_EXE_infra"))
+        .current_dir(project.root())
+        .output()
+        .unwrap();
+
+    assert_eq!(String::from_utf8_lossy(&piped.stdout).trim(), "fine");
+    assert!(
+        !String::from_utf8_lossy(&piped.stderr).contains("bug"),
+        "{}",
+        String::from_utf8_lossy(&piped.stderr)
+    );
+}
+
+#[test]
+fn doctor_tells_what_is_wrong_and_how_to_mend_it() {
+    let project = Project::new()
+        .stack("01-a/bad", "resource {")
+        .stack("01-a/local", "output \"o\" {\n  value = 1\n}\n");
+
+    let run = project.run("doctor --json").exits(1);
+
+    let findings = run.json();
+    let statuses: Vec<&str> =
+        findings.as_array().unwrap().iter().filter_map(|row| row["status"].as_str()).collect();
+    assert!(statuses.contains(&"pass") && statuses.contains(&"warn") && statuses.contains(&"fail"), "{run}");
+    project.run("doctor").exits(1).stdout_has("FAIL").stdout_has("fix:");
+}

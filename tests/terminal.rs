@@ -1,0 +1,134 @@
+//! What a person at a terminal is shown and asked.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
+mod support;
+
+use nix::sys::signal::{Signal, kill};
+use support::terminal::AtTerminal;
+use support::{Project, SIMPLE};
+
+fn project() -> Project {
+    Project::new().stack("01-a/x", SIMPLE)
+}
+
+fn at_terminal(project: &Project, args: &str) -> AtTerminal {
+    AtTerminal::start(project.command(args))
+}
+
+#[test]
+fn apply_shows_the_plan_asks_and_applies_on_a_yes() {
+    let project = project();
+    let mut person = at_terminal(&project, "apply");
+
+    person.sees("terraform_data.thing will be created").sees("Apply these changes? [y/N]");
+    person.types("y");
+
+    let (code, screen) = person.wait();
+    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(project.resources("x"), ["terraform_data.thing"]);
+}
+
+#[test]
+fn anything_but_a_yes_changes_nothing() {
+    let project = project();
+    let mut person = at_terminal(&project, "apply");
+
+    person.sees("[y/N]");
+    person.types("maybe");
+
+    let (code, screen) = person.wait();
+    assert_eq!(code, Some(1), "{screen}");
+    assert!(screen.contains("not approved"), "{screen}");
+    assert!(project.resources("x").is_empty());
+    assert!(!project.has(".infra/plans/01-a/x.tfplan"));
+}
+
+#[test]
+fn no_lock_is_held_while_a_person_thinks() {
+    let project = project();
+    let mut person = at_terminal(&project, "apply");
+    person.sees("[y/N]");
+
+    assert!(project.locks().is_empty());
+
+    person.types("n");
+    person.wait();
+}
+
+#[test]
+fn ctrl_c_at_the_question_ends_the_run_without_a_change() {
+    let project = project();
+    let person = at_terminal(&project, "apply");
+    person.sees("[y/N]");
+
+    kill(person.pid(), Signal::SIGINT).expect("a running process");
+
+    let (code, screen) = person.wait();
+    assert_eq!(code, Some(130), "{screen}");
+    assert!(project.resources("x").is_empty());
+}
+
+#[test]
+fn destroy_asks_for_the_projects_name() {
+    let project = project();
+    project.run("apply --yes").succeeds();
+    let mut hesitant = at_terminal(&project, "destroy");
+    hesitant.sees("Type the project's name");
+    hesitant.types("yes");
+    assert_eq!(hesitant.wait().0, Some(1));
+    assert_eq!(project.resources("x"), ["terraform_data.thing"]);
+
+    let mut person = at_terminal(&project, "destroy");
+    person.sees("Type the project's name");
+    person.types("lab");
+
+    let (code, screen) = person.wait();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(project.resources("x").is_empty());
+}
+
+#[test]
+fn no_input_forbids_the_question() {
+    let project = project();
+
+    let (code, screen) = at_terminal(&project, "apply --no-input").wait();
+
+    assert_eq!(code, Some(64), "{screen}");
+    assert!(screen.contains("`--no-input` was given"), "{screen}");
+}
+
+#[test]
+fn tofu_itself_gets_the_terminal_and_its_own_exit_code() {
+    let project = project();
+    project.run("apply --yes").succeeds();
+    let mut person = at_terminal(&project, "tofu --stack x -- console");
+    person.sees("> ");
+
+    person.types("terraform_data.thing.output");
+    person.sees("\"one\"");
+    person.types("exit");
+
+    assert_eq!(person.wait().0, Some(0));
+    project.run("tofu --stack x -- plan -detailed-exitcode -destroy").exits(2);
+    project.run("tofu nonsense").exits(1);
+}
+
+#[test]
+fn colour_is_used_on_a_terminal_and_can_be_switched_off() {
+    let project = project();
+    let mut colored = project.command("plan");
+    colored.env_remove("NO_COLOR");
+
+    let (_, colored) = AtTerminal::start(colored).wait();
+    let (_, plain) = at_terminal(&project, "plan --color never").wait();
+
+    assert!(colored.contains("\u{1b}[32m"), "{colored:?}");
+    assert!(!plain.contains("\u{1b}[32m"), "{plain:?}");
+    assert!(plain.contains('✓') && plain.contains("+1 ~0 -0"), "{plain}");
+}

@@ -126,6 +126,27 @@ fn a_stack_whose_inputs_do_not_exist_yet_is_deferred_and_not_made_up() {
 }
 
 #[test]
+fn destroying_what_was_never_applied_is_nothing_to_do() {
+    let project = producer_and_consumer();
+
+    let run = project.run("destroy --all --yes --json").succeeds();
+
+    assert_eq!(run.result_of("01-a/producer"), "no_changes");
+    assert_eq!(run.result_of("02-b/consumer"), "no_changes");
+}
+
+#[test]
+fn a_stack_that_lost_its_inputs_is_not_destroyed_by_a_guess() {
+    let project = producer_and_consumer();
+    project.run("apply --all --yes").succeeds();
+    project.run("destroy producer --yes").succeeds();
+
+    project.run("destroy consumer --yes").exits(1).stderr_has("cannot be destroyed without its inputs");
+
+    assert_eq!(project.resources("consumer"), ["terraform_data.vm"]);
+}
+
+#[test]
 fn a_sensitive_value_of_another_stack_is_nowhere_but_in_the_state_and_the_plan() {
     let project = producer_and_consumer();
 

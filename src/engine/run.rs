@@ -6,14 +6,15 @@
 
 use std::convert::Infallible;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::failure::Stop;
+use super::inspect::read_addresses;
 use super::options::{Approval, RunOptions, WhenToInit};
 use super::session::Session;
 use super::stack_life::{Planned, StackLife};
 use super::tally::Tally;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::events::{Question, RunEvent};
 use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackReport, StackResult, StackRun, Step};
 
@@ -60,7 +61,8 @@ struct Conductor<'a> {
 struct Waiting<'a> {
     run: &'a StackRun,
     planned: Planned,
-    since: Timestamp,
+    /// What planning took; a person's thinking does not count.
+    spent: SignedDuration,
 }
 
 impl<'a> Conductor<'a> {
@@ -122,7 +124,13 @@ impl<'a> Conductor<'a> {
             }
             match self.life(run).plan_or_take_saved().await {
                 Ok(planned) if planned.record.is_empty() => self.finish_unchanged(run, since),
-                Ok(planned) => waiting.push(Waiting { run, planned, since }),
+                Ok(planned) => {
+                    let spent = self.session.clock.now().duration_since(since);
+                    waiting.push(Waiting { run, planned, spent });
+                }
+                Err(Stop::Deferred(reason)) if self.plan.command == RunCommand::Destroy => {
+                    self.finish_without_inputs(run, &reason, since).await;
+                }
                 Err(stop) => self.finish_stopped(run, stop, since),
             }
         }
@@ -133,7 +141,8 @@ impl<'a> Conductor<'a> {
     }
 
     async fn apply(&mut self, waiting: Waiting<'a>, approved: bool) {
-        let Waiting { run, planned, since } = waiting;
+        let Waiting { run, planned, spent } = waiting;
+        let since = self.session.clock.now().checked_sub(spent).unwrap_or(self.started);
         let counts = planned.counts();
         if self.session.interrupts.any() {
             return self.finish_stopped(run, Stop::Interrupted, since);
@@ -187,6 +196,24 @@ impl<'a> Conductor<'a> {
         let report = StackReport::new(run.stack.id.clone(), StackResult::Skipped);
         self.finish(report.with_reason(format!("{blocker} did not succeed")), since);
         true
+    }
+
+    /// A stack that has no resources needs no inputs to be destroyed; any other cannot be without them.
+    async fn finish_without_inputs(&mut self, run: &'a StackRun, reason: &str, since: Timestamp) {
+        let id = &run.stack.id;
+        match read_addresses(self.session, id, &[]).await {
+            Ok(addresses) if addresses.is_empty() => {
+                self.finish(StackReport::new(id.clone(), StackResult::NoChanges), since);
+            }
+            Ok(_) => {
+                let error = Error::failed(format!(
+                    "`{id}` cannot be destroyed without its inputs: deferred {reason}"
+                ));
+                let hint = "apply the stacks it takes values from, then destroy it before them";
+                self.finish_stopped(run, error.hint(hint).into(), since);
+            }
+            Err(error) => self.finish_stopped(run, error.into(), since),
+        }
     }
 
     fn finish_planned(&mut self, run: &StackRun, planned: &Planned, since: Timestamp) {

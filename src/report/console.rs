@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use jiff::Timestamp;
 
 use super::failure::show_hints;
 use super::listen::Report;
@@ -16,8 +17,8 @@ use super::summary;
 use super::terminal::{Terminal, Tone, Verbosity};
 use crate::events::RunEvent;
 use crate::model::{
-    Diagnostic, ResourceChange, RunCommand, RunReport, Severity, StackError, StackId, StackReport, Step,
-    human_duration,
+    ChangeCounts, Diagnostic, ResourceChange, RunCommand, RunReport, Severity, StackError, StackId,
+    StackReport, Step, human_duration,
 };
 
 /// Whether plans are written to stdout.
@@ -82,8 +83,20 @@ impl Console {
         }
     }
 
-    fn resource(&self, address: &str, message: &str) {
-        self.note(&self.terminal.paint(Tone::Dim, &format!("      {address}: {message}")));
+    /// One stack's resources are lines; those of many are only glimpsed beside the progress.
+    fn resource(&self, stack: &StackId, address: &str, message: &str) {
+        // The id that a provider gave says little, and breaks lines.
+        let message = message.split(" [id=").next().unwrap_or(message);
+        let text = format!("{address}: {message}");
+        match &self.spinner {
+            Some(spinner) if self.stacks > 1 => {
+                spinner.set_message(format!("{:width$}  {text}", stack.as_str(), width = self.id_width));
+            }
+            _ if self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose => {
+                self.note(&self.terminal.paint(Tone::Dim, &format!("      {text}")));
+            }
+            _ => {}
+        }
     }
 
     /// Errors are shown with their stack's result; warnings right away, each once.
@@ -103,15 +116,32 @@ impl Console {
             return;
         }
         let full = self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose;
-        let lines: Vec<String> = if full && !body.is_empty() {
+        let lines = if full && !body.is_empty() {
             body.iter().map(|line| colored(&self.terminal, line)).collect()
         } else {
-            let heading = self.terminal.paint_data(Tone::Strong, stack.as_str());
-            std::iter::once(heading)
-                .chain(changes.iter().map(|change| change_line(&self.terminal, change)))
-                .collect()
+            self.change_list(stack, changes)
         };
         self.above_progress(|terminal| terminal.data(&format!("{}\n", lines.join("\n"))));
+    }
+
+    /// Lists the resources of a plan below their stack and its counts.
+    fn change_list(&self, stack: &StackId, changes: &[ResourceChange]) -> Vec<String> {
+        let name = self.terminal.paint_data(Tone::Strong, stack.as_str());
+        let counts = match changes.is_empty() {
+            true => "outputs only".to_owned(),
+            false => ChangeCounts::of(changes).to_string(),
+        };
+        let lines = changes.iter().map(|change| change_line(&self.terminal, change));
+        std::iter::once(format!("{name}  {counts}")).chain(lines).collect()
+    }
+
+    fn taken_up(&self, stack: &StackId, saved_at: Option<Timestamp>) {
+        if let Some(made) = saved_at {
+            self.note(&format!(
+                "  · {stack}: takes the plan that was saved at {}",
+                made.strftime("%F %T UTC")
+            ));
+        }
     }
 
     fn stack_finished(&mut self, report: &StackReport) {
@@ -195,9 +225,12 @@ impl Report for Console {
             RunEvent::Warning { stack, message, hints } => self.warning(stack.as_ref(), message, hints),
             RunEvent::StepStarted { stack, step } => self.step_started(stack, *step),
             RunEvent::Line { stack, text, .. } => self.line(stack, text),
-            RunEvent::Resource { address, message, .. } => self.resource(address, message),
+            RunEvent::Resource { stack, address, message } => self.resource(stack, address, message),
             RunEvent::Diagnostic { stack, diagnostic } => self.diagnostic(stack, diagnostic),
-            RunEvent::Planned { stack, changes, text, .. } => self.planned(stack, changes, text),
+            RunEvent::Planned { stack, changes, text, saved_at, .. } => {
+                self.planned(stack, changes, text);
+                self.taken_up(stack, *saved_at);
+            }
             RunEvent::StackFinished { report } => self.stack_finished(report),
             RunEvent::Interrupted { times } => self.interrupted(*times),
             RunEvent::RunFinished { report } => self.run_finished(report),
@@ -212,7 +245,7 @@ impl Report for Console {
 }
 
 fn new_spinner(message: String) -> ProgressBar {
-    let style = ProgressStyle::with_template("  {spinner} {msg}  {elapsed}")
+    let style = ProgressStyle::with_template("  {spinner} {wide_msg} {elapsed}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner());
     let spinner = ProgressBar::new_spinner().with_style(style).with_message(message);
     spinner.enable_steady_tick(Duration::from_millis(120));

@@ -10,7 +10,6 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::Duration;
 
 use infra::model::Clock;
 use infra::state::{HeldLock, Locking, Retention, StateName, StateStore, Unlocking, Writing};

@@ -2,8 +2,9 @@
 //! an exit code.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::BoolishValueParser;
 use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use clap_complete::CompleteEnv;
@@ -49,13 +50,13 @@ struct GlobalArgs {
     )]
     color: ColorChoice,
     /// Only tell failures
-    #[arg(short, long, global = true, env = "INFRA_QUIET", conflicts_with = "verbose", hide_env = true)]
+    #[arg(short, long, global = true, env = "INFRA_QUIET", value_parser = BoolishValueParser::new(), hide_env = true)]
     quiet: bool,
     /// Show everything that tofu writes
     #[arg(short, long, global = true, action = ArgAction::Count, env = "INFRA_VERBOSE", hide_env = true)]
     verbose: u8,
     /// Never ask; what would need an answer fails instead
-    #[arg(long, global = true, env = "INFRA_NO_INPUT", hide_env = true)]
+    #[arg(long, global = true, env = "INFRA_NO_INPUT", value_parser = BoolishValueParser::new(), hide_env = true)]
     no_input: bool,
     /// Run as a command, or as a service of a fleet
     #[arg(long, global = true, env = "INFRA_MODE", default_value = "cli", hide_env = true)]
@@ -95,6 +96,9 @@ enum Command {
     Schema(commands::schema::SchemaArgs),
 }
 
+/// The variable by which a shell asks for completions.
+pub const COMPLETE: &str = "INFRA_COMPLETE";
+
 /// Returns the whole command line as clap knows it, for completions and man pages.
 pub fn definition() -> clap::Command {
     Cli::command()
@@ -102,38 +106,44 @@ pub fn definition() -> clap::Command {
 
 /// Runs the program: arguments in, exit code out.
 pub fn run(args: Vec<OsString>, env: Environment, clock: Clock) -> Exit {
-    if env.get("COMPLETE").is_some() {
-        return complete(args);
+    if env.get(COMPLETE).is_some() {
+        return complete(args, &env);
     }
+    let asked_for_json = args.iter().any(|arg| arg == "--json" || arg == "--jsonl");
     let matches = match definition().try_get_matches_from(args) {
         Ok(matches) => matches,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&error, &env, asked_for_json),
     };
     let wants_json = wants_json(&matches);
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&error, &env, wants_json),
     };
     let terminal = Terminal::detect(&env, cli.global.color, cli.global.verbosity());
-    crate::log::start(&env);
-    match start(cli, env, clock, terminal) {
-        Ok(exit) => exit,
-        Err(error) => {
-            if wants_json {
-                terminal.data_line(&error.to_json().to_string());
-            }
-            show_error(&terminal, &error);
-            error.exit()
-        }
+    let outcome = crate::log::start(&env).and_then(|()| start(cli, env, clock, terminal));
+    let outcome = match outcome {
+        Ok(_) if terminal.has_lost_data() => Err(Error::unavailable("the output could not be written")
+            .hint("stdout is closed, or its disk is full")),
+        outcome => outcome,
+    };
+    outcome.unwrap_or_else(|error| fail(&terminal, &error, wants_json))
+}
+
+/// Shows an error to a person, and to a machine if one asked.
+fn fail(terminal: &Terminal, error: &Error, wants_json: bool) -> Exit {
+    if wants_json {
+        terminal.data_line(&error.to_json().to_string());
     }
+    show_error(terminal, error);
+    error.exit()
 }
 
 /// Answers a shell that completes a command line.
-fn complete(args: Vec<OsString>) -> Exit {
+fn complete(args: Vec<OsString>, env: &Environment) -> Exit {
     let cwd = std::env::current_dir().ok();
-    match CompleteEnv::with_factory(definition).try_complete(args, cwd.as_deref()) {
+    match CompleteEnv::with_factory(definition).var(COMPLETE).try_complete(args, cwd.as_deref()) {
         Ok(_) => Exit::OK,
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&error, env, false),
     }
 }
 
@@ -191,18 +201,29 @@ impl GlobalArgs {
     }
 
     fn working_directory(&self) -> Result<PathBuf> {
-        let dir = self.directory.clone().unwrap_or_else(|| PathBuf::from("."));
-        let found = std::fs::canonicalize(&dir).ok().filter(|path| path.is_dir());
-        found.ok_or_else(|| {
-            Error::usage(format!("`{}` is no folder", dir.display())).hint("`-C` takes an existing folder")
+        let dir = self.directory.as_deref().unwrap_or(Path::new("."));
+        let found = std::fs::canonicalize(dir).ok().filter(|path| path.is_dir());
+        found.ok_or_else(|| match &self.directory {
+            Some(dir) => Error::usage(format!("`-C {}` is no folder", dir.display())),
+            None => Error::usage("the working folder is gone").hint("change to a folder that exists"),
         })
     }
 }
 
 /// Shows clap's own message: help and version are no failures, anything else is a usage error.
-fn refuse(error: &clap::Error) -> Exit {
+fn refuse(error: &clap::Error, env: &Environment, wants_json: bool) -> Exit {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return Exit::OK;
+    }
+    if wants_json {
+        let terminal = Terminal::detect(env, ColorChoice::Never, Verbosity::Normal);
+        let text = error.to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        terminal.data_line(&Error::usage(message).to_json().to_string());
+    }
     let _ = error.print();
-    if error.use_stderr() { Kind::Usage.exit() } else { Exit::OK }
+    Kind::Usage.exit()
 }
 
 /// Returns whether the chosen command was asked for JSON, so that its error is JSON too.

@@ -28,4 +28,4 @@ pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
 pub use resolve::resolve_run_plan;
 pub use run::run;
 pub use saved_plan::SavedPlans;
-pub use session::{Session, SessionParts, open_store, state_name};
+pub use session::{Session, SessionParts, StateNeed, open_store, state_name};

@@ -7,9 +7,12 @@
 //!
 //! | module | what it is for |
 //! |---|---|
+//! | [`atomic_file`] | small files, written whole or not at all |
+//! | [`bug`] | what a person sees when this program is wrong |
 //! | [`cli`] | global flags, the list of commands, arguments → exit code |
 //! | [`commands`] | one file a command: its arguments and the story it tells |
 //! | [`error`] | the one error: kinds → exit codes, facts, hints |
+//! | [`log`] | tracing for those who look for a defect |
 //! | [`model`] | plain data, no I/O |
 //! | [`events`] | what happens in a run; a leaf |
 //! | [`project`] | finds, loads and validates `infra.yaml` |

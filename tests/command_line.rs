@@ -110,7 +110,7 @@ fn a_tofu_below_the_floor_is_refused_with_the_reason() {
 fn completions_know_the_stacks() {
     let project = Project::new().stack("01-a/pihole", SIMPLE).stack("01-a/other", SIMPLE);
     let mut command = infra();
-    command.env("COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "2").env("_CLAP_IFS", "\n");
+    command.env("INFRA_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "2").env("_CLAP_IFS", "\n");
     command.args(["--", "infra", "plan", "pi"]).current_dir(project.root());
 
     let completed = Running::start(command, "plan pi<TAB>").wait().succeeds();
@@ -170,6 +170,52 @@ fn a_reader_that_goes_away_is_no_error() {
         "{}",
         String::from_utf8_lossy(&piped.stderr)
     );
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = infra();
+    command.arg("schema").stdout(full);
+
+    let status = command.output().unwrap();
+
+    assert_eq!(status.status.code(), Some(69));
+    assert!(String::from_utf8_lossy(&status.stderr).contains("could not be written"));
+}
+
+#[test]
+fn a_usage_error_is_json_too_when_json_is_asked_for() {
+    let refused = run("plan --json --bogus").exits(64);
+
+    assert_eq!(refused.json()["error"]["kind"], "usage");
+}
+
+#[test]
+fn flags_can_be_set_by_the_environment_in_the_usual_words() {
+    let project = Project::new().stack("01-a/x", SIMPLE).env("INFRA_QUIET", "1").env("INFRA_NO_INPUT", "0");
+
+    project.run("plan").succeeds().stderr_lacks("lab");
+}
+
+#[test]
+fn tracing_tells_what_is_started_and_served() {
+    let project = Project::new().stack("01-a/x", SIMPLE).env("INFRA_LOG", "debug");
+
+    project.run("plan").succeeds().stderr_has("started").stderr_has("LOCK");
+    project.run("plan").succeeds();
+    let unknown = Project::new().stack("01-a/x", SIMPLE).env("INFRA_LOG", "banana");
+    unknown.run("plan").exits(64).stderr_has("INFRA_LOG").stderr_has("debug");
+}
+
+#[test]
+fn what_infra_sets_itself_cannot_be_passed_on() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    project.run("plan -- -out=elsewhere").exits(64).stderr_has("-out");
+    project.run("plan --lock-timeout banana").exits(64).stderr_has("5m");
+    project.run("apply --plan-dir nowhere --yes").exits(64).stderr_has("nowhere");
+    assert!(!project.has("nowhere"));
 }
 
 #[test]

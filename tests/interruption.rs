@@ -116,6 +116,34 @@ resource "terraform_data" "stubborn" {
 }
 
 #[test]
+fn what_a_provisioner_started_does_not_outlive_a_ctrl_c() {
+    let command = "sleep 300 & echo $! > started; wait";
+    let project = Project::new().stack(
+        "01-a/x",
+        &format!("resource \"terraform_data\" \"a\" {{\n  provisioner \"local-exec\" {{\n    command = \"{command}\"\n  }}\n}}\n"),
+    );
+
+    stopped_by(&project, &[Signal::SIGINT]).exits(130);
+
+    wait_until("the background process is gone", || !provisioner_lives(&project));
+}
+
+#[test]
+fn a_killed_run_stops_even_a_tofu_that_never_stops_talking() {
+    let command = "echo $$ > started; while true; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done";
+    let project = Project::new().stack(
+        "01-a/x",
+        &format!("resource \"terraform_data\" \"a\" {{\n  provisioner \"local-exec\" {{\n    command = \"{command}\"\n  }}\n}}\n"),
+    );
+    let run = project.start("apply --yes");
+
+    run.until_exists(&started(&project)).signal(Signal::SIGKILL);
+    run.wait();
+
+    wait_until("the provisioner is gone", || !provisioner_lives(&project));
+}
+
+#[test]
 fn after_an_interruption_the_run_can_go_on() {
     let project = slow_stack();
     stopped_by(&project, &[Signal::SIGINT]).exits(130);

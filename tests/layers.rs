@@ -171,6 +171,40 @@ fn a_saved_plan_made_from_other_values_is_refused() {
 }
 
 #[test]
+fn a_reviewed_plan_whose_upstream_changes_in_the_same_run_is_planned_again() {
+    let project = producer_and_consumer();
+    project.run("apply --all --yes").succeeds();
+    project.write("infrastructure/01-a/producer/main.tf", &PRODUCER.replace("pve1", "pve2"));
+    project.run("plan --all").succeeds();
+
+    let run = project.run("apply --all --yes --json").succeeds();
+
+    assert_eq!(run.result_of("02-b/consumer"), "succeeded");
+    project.run("plan --all --detailed-exitcode").succeeds();
+}
+
+#[test]
+fn an_apply_that_had_to_defer_a_stack_has_not_succeeded() {
+    let project = producer_and_consumer();
+
+    project.run("apply consumer --yes").exits(1).stderr_has("deferred until 01-a/producer is applied");
+}
+
+#[test]
+fn a_protected_stack_does_not_hold_back_its_neighbours() {
+    let project = Project::new()
+        .stack("01-a/kept", SIMPLE)
+        .stack("01-a/free", SIMPLE)
+        .config("name: lab\nstacks:\n  \"01-a/kept\":\n    protect: true\n");
+    project.run("apply --all --yes").succeeds();
+
+    let run = project.run("destroy --all --yes --json").exits(1);
+
+    assert_eq!(run.result_of("01-a/kept"), "skipped");
+    assert_eq!(run.result_of("01-a/free"), "succeeded");
+}
+
+#[test]
 fn an_input_that_names_no_output_says_which_there_are() {
     let project = producer_and_consumer();
     project.run("apply producer --yes").succeeds();

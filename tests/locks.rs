@@ -21,13 +21,13 @@ terraform {
 
 resource "terraform_data" "slow" {
   provisioner "local-exec" {
-    command = "touch started; exec sleep 300"
+    command = "touch ../../../started; exec sleep 300"
   }
 }
 "#;
     let project = Project::new().stack("01-a/x", stack).stack("01-a/free", SIMPLE);
     let run = project.start("apply x --yes");
-    run.until_exists(&project.path("infrastructure/01-a/x/started"));
+    run.until_exists(&project.path("started"));
     (project, run)
 }
 
@@ -50,6 +50,21 @@ fn a_held_lock_shows_its_holder_and_what_to_do() {
         .stderr_has("lock id  ")
         .stderr_has("still running")
         .stderr_has("hint: wait with `--lock-timeout 5m`");
+}
+
+#[test]
+fn a_reviewed_plan_survives_meeting_a_lock() {
+    let (project, holder) = holding();
+    stop(holder);
+    std::fs::remove_file(project.path("started")).expect("the file");
+    project.run("plan x --out-dir kept").succeeds();
+    let holder = project.start("apply x --yes");
+    holder.until_exists(&project.path("started"));
+
+    project.run("apply x --plan-dir kept").exits(75);
+
+    assert!(project.has("kept/01-a/x.tfplan"));
+    stop(holder);
 }
 
 #[test]

@@ -101,6 +101,64 @@ fn a_stale_plan_is_planned_again_if_that_is_asked_for() {
 }
 
 #[test]
+fn a_plan_made_with_other_arguments_is_refused() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("plan").succeeds();
+
+    project.run("apply -- -replace=terraform_data.thing").exits(1).stderr_has("other arguments");
+}
+
+#[test]
+fn a_plan_that_said_nothing_never_stands_in_the_way() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("apply --yes").succeeds();
+    project.run("plan").succeeds().stderr_has("no changes");
+    project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
+
+    project.run("apply --yes").succeeds().stderr_has("applied +0 ~1 -0");
+}
+
+#[test]
+fn a_plan_that_takes_over_what_changed_outside_can_be_applied() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("apply --yes").succeeds();
+
+    project.run("plan --refresh-only").succeeds();
+
+    project.run("apply").succeeds();
+}
+
+#[test]
+fn a_plan_to_destroy_is_not_applied_by_apply() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("apply --yes").succeeds();
+    project.run("plan --destroy").succeeds();
+
+    project.run("apply").exits(1).stderr_has("it was made to destroy everything");
+
+    assert_eq!(project.resources("x"), ["terraform_data.thing"]);
+}
+
+#[test]
+fn what_infra_keeps_is_hidden_from_git() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+
+    project.run("plan").succeeds();
+
+    assert_eq!(project.read(".infra/.gitignore"), "*\n");
+}
+
+#[test]
+fn formatting_and_foreign_backends_touch_no_state_store() {
+    let project = Project::new().stack("01-a/x", "output \"o\" {\n  value = 1\n}\n");
+
+    project.run("fmt").succeeds();
+    project.run("plan").succeeds();
+
+    assert!(!project.has(".infra/state"));
+}
+
+#[test]
 fn a_damaged_plan_file_is_refused() {
     let project = Project::new().stack("01-a/x", SIMPLE);
     project.run("plan").succeeds();
@@ -115,7 +173,7 @@ fn without_a_terminal_and_a_yes_nothing_is_changed() {
 
     let run = project.run("apply").exits(64);
 
-    run.stderr_has("there is no terminal").stderr_has("hint: say yes beforehand: `infra apply 01-a/x --yes`");
+    run.stderr_has("there is no terminal").stderr_has("hint: say yes beforehand: `infra apply … --yes`");
     project.run("destroy").exits(64).stderr_has("there is no terminal");
 }
 

@@ -75,6 +75,34 @@ fn ctrl_c_at_the_question_ends_the_run_without_a_change() {
 }
 
 #[test]
+fn a_plan_that_nobody_approved_is_not_taken_for_reviewed() {
+    let project = project();
+    let person = at_terminal(&project, "apply");
+    person.sees("[y/N]");
+
+    project.run("apply").exits(64).stderr_has("there is no terminal");
+    kill(person.pid(), Signal::SIGINT).expect("a running process");
+    person.wait();
+
+    project.run("apply").exits(64).stderr_has("there is no terminal");
+    assert!(project.files_containing("tfplan").iter().all(|file| !file.ends_with(".tfplan")));
+}
+
+#[test]
+fn destroy_shows_everything_before_its_one_question() {
+    let project = project().stack("02-b/y", SIMPLE);
+    project.run("apply --all --yes").succeeds();
+    let mut person = at_terminal(&project, "destroy --all");
+
+    person.sees("This destroys 2 stacks of `lab`");
+    person.types("lab");
+
+    let (code, screen) = person.wait();
+    assert_eq!((code, screen.matches("Type the project's name").count()), (Some(0), 1), "{screen}");
+    assert!(project.resources("x").is_empty() && project.resources("y").is_empty());
+}
+
+#[test]
 fn destroy_asks_for_the_projects_name() {
     let project = project();
     project.run("apply --yes").succeeds();

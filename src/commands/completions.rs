@@ -5,6 +5,7 @@ use clap_complete::Shell;
 use clap_complete::env::Shells;
 
 use super::Context;
+use crate::cli::COMPLETE;
 use crate::error::Exit;
 
 /// Print the completions for a shell; they know the names of your stacks
@@ -26,7 +27,7 @@ pub fn run(args: &CompletionsArgs, context: &Context) -> Exit {
     let name = args.shell.to_string();
     if let Some(completer) = Shells::builtins().completer(&name) {
         // Writing into memory does not fail.
-        let _ = completer.write_registration("COMPLETE", "infra", "infra", "infra", &mut script);
+        let _ = completer.write_registration(COMPLETE, "infra", "infra", "infra", &mut script);
     }
     context.terminal.data(&String::from_utf8_lossy(&script));
     Exit::OK

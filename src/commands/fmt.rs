@@ -5,7 +5,7 @@ use clap::Args;
 use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
-use crate::engine;
+use crate::engine::{self, StateNeed};
 use crate::error::{Exit, Kind, Result};
 use crate::tofu::call::FmtMode;
 
@@ -30,7 +30,9 @@ pub async fn run(args: &FmtArgs, context: &Context) -> Result<Exit> {
     let chosen = workspace.choose(&args.stacks, context)?;
     let mode = if args.check { FmtMode::Check } else { FmtMode::Write };
     let formatted = workspace
-        .with_session(context, async |session| engine::format_files(session, &chosen, mode).await)
+        .with_session(context, StateNeed::No, async |session| {
+            engine::format_files(session, &chosen, mode).await
+        })
         .await?;
     context.terminal.data(&formatted.text);
     match (mode, formatted.clean) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
-use crate::engine;
+use crate::engine::{self, StateNeed};
 use crate::error::{Error, Exit, Result};
 use crate::model::StackId;
 use crate::report::{Terminal, Tone};
@@ -43,8 +43,9 @@ pub struct OutputArgs {
 pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let (chosen, name) = choose(&workspace, args, context)?;
-    let outputs =
-        workspace.with_session(context, async |session| engine::read_outputs(session, &chosen).await).await?;
+    let outputs = workspace
+        .with_session(context, StateNeed::Yes, async |session| engine::read_outputs(session, &chosen).await)
+        .await?;
     let outputs = only_named(outputs, name.as_deref())?;
     if args.raw {
         return show_raw(&outputs, name.as_deref(), context);

@@ -6,7 +6,7 @@ use clap::Args;
 use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
-use crate::engine::{self, Approval, RunOptions, SavedPlans, StalePlans, WhenToInit};
+use crate::engine::{self, Approval, RunOptions, SavedPlans, StalePlans, StateNeed, WhenToInit};
 use crate::error::{Error, Exit, Result};
 use crate::events::Events;
 use crate::model::{Holder, RunCommand, RunPlan, RunReport, StackRun};
@@ -31,7 +31,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub init: bool,
     /// Wait this long for a lock, for example `5m`
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = go_duration)]
     pub lock_timeout: Option<String>,
 }
 
@@ -40,6 +40,8 @@ pub struct RunArgs {
 pub struct Request {
     /// The command.
     pub command: RunCommand,
+    /// What the user typed for it.
+    pub typed: &'static str,
     /// The stacks.
     pub stacks: StackArgs,
     /// The common flags.
@@ -65,6 +67,7 @@ impl Request {
     pub const fn new(command: RunCommand, stacks: StackArgs, run: RunArgs) -> Self {
         Self {
             command,
+            typed: command.name(),
             stacks,
             run,
             mode: PlanMode::Normal,
@@ -89,7 +92,8 @@ pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
         return Ok(Exit::OK);
     }
     let options = options(&request, &workspace, context);
-    check_can_ask(&plan, &options, context)?;
+    check_arguments(&request)?;
+    check_can_ask(&plan, &request, &options, context)?;
     let report = run(&workspace, &plan, &options, &request.run, context).await?;
     if request.run.json {
         context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
@@ -107,7 +111,8 @@ async fn run(
 ) -> Result<RunReport> {
     let (events, messages) = Events::channel();
     warn_of_the_past(workspace, &events);
-    let session = workspace.open_session(context, events, Some(options.run_id.clone())).await?;
+    let session =
+        workspace.open_session(context, events, (StateNeed::Yes, Some(options.run_id.clone()))).await?;
     let reports = reports(workspace, plan, options, args, context)?;
     let running = async move {
         let report = engine::run(&session, plan, options).await;
@@ -142,10 +147,12 @@ fn reports(
 }
 
 fn options(request: &Request, workspace: &Workspace, context: &Context) -> RunOptions {
-    let now = context.clock.now();
+    // Sorts by time, and two runs in one millisecond still differ.
+    let now = context.clock.now().strftime("%Y%m%dT%H%M%S%.3f").to_string();
+    let run_id = format!("{now}-{}", process::this_process());
     RunOptions {
-        // Sorts by time, and two runs in one millisecond still differ.
-        run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%S%.3f"), process::this_process()),
+        private_dir: workspace.project.runs_dir().join(&run_id).join("plans"),
+        run_id,
         approval: if request.yes { Approval::Given } else { Approval::Ask },
         mode: request.mode,
         init: if request.run.init { WhenToInit::Always } else { WhenToInit::Needed },
@@ -158,24 +165,57 @@ fn options(request: &Request, workspace: &Workspace, context: &Context) -> RunOp
     }
 }
 
-/// Refuses a run that would have to ask somebody who is not there.
-fn check_can_ask(plan: &RunPlan, options: &RunOptions, context: &Context) -> Result<()> {
-    if !plan.command.is_ordered() || options.approval == Approval::Given || context.asking() != Asking::Nobody
+/// Refuses what would work against this program: it names the plan file and reads the messages itself.
+fn check_arguments(request: &Request) -> Result<()> {
+    const OURS: [&str; 6] = ["-out", "-json", "-json-into", "-input", "-chdir", "-lock-timeout"];
+    let flag = |arg: &str| format!("-{}", arg.trim_start_matches('-').split('=').next().unwrap_or_default());
+    if let Some(arg) =
+        request.extra.iter().find(|arg| arg.starts_with('-') && OURS.contains(&flag(arg).as_str()))
     {
+        return Err(Error::usage(format!("`{arg}` cannot be passed on: infra sets it itself"))
+            .hint("`--out-dir`, `--json` and `--lock-timeout` are infra's own ways")
+            .hint("for tofu alone: `infra tofu --stack STACK -- …`"));
+    }
+    match &request.plans_dir {
+        Some(dir) if request.command == RunCommand::Apply && !dir.is_dir() => {
+            Err(Error::usage(format!("`--plan-dir {}` is no folder", dir.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a run that would have to ask somebody who is not there.
+fn check_can_ask(plan: &RunPlan, request: &Request, options: &RunOptions, context: &Context) -> Result<()> {
+    let asks = plan.command.is_ordered() && options.approval == Approval::Ask;
+    if !asks || context.asking() != Asking::Nobody {
         return Ok(());
     }
     let plans = SavedPlans::at(&options.plans_dir);
     let reviewed = |run: &&StackRun| matches!(plans.load(&run.stack.id), Ok(Some(record)) if record.mode == options.mode);
-    let unreviewed = plan.stacks().find(|run| !reviewed(run));
-    let Some(unreviewed) = unreviewed else { return Ok(()) };
+    let Some(unreviewed) = plan.stacks().find(|run| !reviewed(run)) else { return Ok(()) };
     let why = if context.no_input { "`--no-input` was given" } else { "there is no terminal" };
-    let (name, id) = (plan.command.name(), &unreviewed.stack.id);
-    Err(Error::usage(format!("`{name}` has to ask before it changes `{id}`, but {why}"))
-        .hint(format!("say yes beforehand: `infra {name} {id} --yes`"))
-        .hint_if(
-            (plan.command == RunCommand::Apply)
-                .then(|| format!("or review a saved plan first: `infra plan {id}`")),
-        ))
+    let (typed, id) = (request.typed, &unreviewed.stack.id);
+    Err(Error::usage(format!("`{typed}` has to ask before it changes `{id}`, but {why}"))
+        .hint(format!("say yes beforehand: `infra {typed} … --yes`"))
+        .hint_if((typed == "apply").then_some("or review the plans first: `infra plan …`")))
+}
+
+/// Accepts what tofu accepts for a time: `90s`, `5m`, `1h30m`.
+fn go_duration(text: &str) -> Result<String, String> {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let number = rest.trim_start_matches(|char: char| char.is_ascii_digit() || char == '.');
+        let unit = ["ms", "us", "ns", "h", "m", "s"].into_iter().find(|unit| number.starts_with(unit));
+        match unit {
+            Some(unit) if number.len() < rest.len() => rest = &number[unit.len()..],
+            _ => return Err("expected a time such as `90s` or `5m`".to_owned()),
+        }
+    }
+    if text.is_empty() {
+        Err("expected a time such as `90s` or `5m`".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 /// Tells of runs that died, once.

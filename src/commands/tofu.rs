@@ -1,12 +1,14 @@
 //! `infra tofu`.
 
+use std::ffi::OsString;
+
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::Context;
 use super::stack_args::stack_names;
 use super::workspace::Workspace;
-use crate::engine;
+use crate::engine::{self, StateNeed};
 use crate::error::{Exit, Result};
 
 /// Run tofu itself, in a stack's folder with the right environment
@@ -25,7 +27,7 @@ pub struct TofuArgs {
     stack: Option<String>,
     /// What to pass on
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
-    args: Vec<String>,
+    args: Vec<OsString>,
 }
 
 /// Runs the command.
@@ -33,6 +35,8 @@ pub async fn run(args: &TofuArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let stack = workspace.choose_one(args.stack.clone(), context)?;
     workspace
-        .with_session(context, async |session| engine::pass_through(session, stack, &args.args).await)
+        .with_session(context, StateNeed::Yes, async |session| {
+            engine::pass_through(session, stack, &args.args).await
+        })
         .await
 }

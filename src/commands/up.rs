@@ -27,6 +27,7 @@ pub struct UpArgs {
 /// Runs the command.
 pub async fn run(args: UpArgs, context: &Context) -> Result<Exit> {
     let request = Request {
+        typed: "up",
         yes: args.yes,
         stale: StalePlans::Replan,
         ..Request::new(RunCommand::Apply, StackArgs::all(), args.run)

@@ -3,7 +3,7 @@
 use super::Context;
 use super::deps;
 use super::stack_args::StackArgs;
-use crate::engine::{Session, SessionParts};
+use crate::engine::{Session, SessionParts, StateNeed};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Project, Stack, StackId};
@@ -64,7 +64,7 @@ impl Workspace {
         &self,
         context: &Context,
         events: Events,
-        run_id: Option<String>,
+        (state, run_id): (StateNeed, Option<String>),
     ) -> Result<Session> {
         let tofu = deps::ensure(&self.project, context).await?;
         Session::open(SessionParts {
@@ -75,6 +75,7 @@ impl Workspace {
             events,
             interrupts: context.interrupts.clone(),
             clock: context.clock,
+            state,
             run_id,
         })
         .await
@@ -84,10 +85,11 @@ impl Workspace {
     pub async fn with_session<T>(
         &self,
         context: &Context,
+        state: StateNeed,
         work: impl AsyncFnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
         let (events, messages) = Events::channel();
-        let session = self.open_session(context, events, None).await?;
+        let session = self.open_session(context, events, (state, None)).await?;
         let console = Console::new(context.terminal, PlanOutput::Hidden);
         let working = async move {
             let result = work(&session).await;

@@ -11,9 +11,6 @@ use crate::model::{Diagnostic, Stack, StackError, StackId, StateLock, human_dura
 use crate::state::holder_is_alive;
 use crate::tofu::hints::{Context, hints_for};
 
-/// The code of a failure because somebody else holds the lock.
-pub(super) const STATE_LOCKED: &str = "state-locked";
-
 /// Why the life of a stack ended early.
 #[derive(Debug)]
 pub(super) enum Stop {
@@ -64,7 +61,7 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
 
 /// Describes a tofu that failed without a diagnostic: a crash, or a kill from outside.
 fn wordless(watched: &Watched, left_lock: bool) -> StackError {
-    let tail = watched.heard.stderr.iter().rev().take(20).rev().cloned().collect::<Vec<_>>().join("\n");
+    let tail = watched.heard.stderr.join("\n");
     let lock = left_lock.then_some("its lock was released").into_iter();
     let detail = Some(tail.as_str()).filter(|tail| !tail.is_empty()).into_iter().chain(lock);
     let detail = detail.collect::<Vec<_>>().join("\n");

@@ -22,8 +22,8 @@ use crate::tofu::call::{self, InitBackend};
 #[derive(Deserialize, PartialEq, Serialize)]
 struct InitRecord {
     fingerprint: Fingerprint,
-    /// Whether tofu made a data folder; a stack without providers and backend has none.
-    data_dir: bool,
+    /// Which parts of the data folder are there; a stack without providers and backend has none.
+    data: Vec<String>,
 }
 
 /// Runs `init` where it is needed.
@@ -76,7 +76,10 @@ fn present(session: &Session, stack: &Stack) -> Result<InitRecord> {
     let version = session.tofu.version.to_string();
     let facts = stack.init_facts.iter().map(String::as_bytes);
     let fingerprint = Fingerprint::of([version.as_bytes(), &lock].into_iter().chain(facts));
-    Ok(InitRecord { fingerprint, data_dir: session.data_dir_of(stack).exists() })
+    let data_dir = session.data_dir_of(stack);
+    let parts = ["modules/modules.json", "providers", "terraform.tfstate"];
+    let data = parts.into_iter().filter(|part| data_dir.join(part).exists()).map(str::to_owned).collect();
+    Ok(InitRecord { fingerprint, data })
 }
 
 fn record_path(session: &Session, stack: &Stack, backend: InitBackend) -> PathBuf {

@@ -1,6 +1,7 @@
 //! Single tofu calls that are no run: outputs, state, formatting, and the way through to
 //! tofu itself. Each prepares the stack where that is needed.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -79,7 +80,7 @@ pub async fn format_files(session: &Session, chosen: &[StackId], mode: FmtMode) 
 }
 
 /// Lends the terminal to tofu in a stack's folder and returns tofu's own exit code.
-pub async fn pass_through(session: &Session, stack: &Stack, args: &[String]) -> Result<Exit> {
+pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -> Result<Exit> {
     let run = bare_run(session, stack);
     let status = process::passthrough(session.call(stack, &run.env)?.args(args), &session.interrupts).await?;
     let killed = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);

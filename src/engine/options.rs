@@ -46,8 +46,10 @@ pub struct RunOptions {
     pub init: WhenToInit,
     /// What happens to stale plans.
     pub stale: StalePlans,
-    /// Where plans are saved and taken from.
+    /// Where reviewed plans are saved and taken from.
     pub plans_dir: PathBuf,
+    /// Where plans lie that only this run knows; nobody else may take them for reviewed.
+    pub private_dir: PathBuf,
     /// How long tofu waits for a lock, in its own notation.
     pub lock_timeout: Option<String>,
     /// What the user wrote after `--`.

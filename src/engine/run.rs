@@ -1,8 +1,8 @@
 //! A run from its first event to its last: wave after wave, stack after stack.
 //!
-//! For plans every stack stands alone. For apply and destroy a wave is planned, shown,
-//! approved once and applied before the next is planned, because a later plan reads what
-//! an earlier one makes. Begin at [`run`].
+//! For plans every stack stands alone. For apply a wave is planned, shown, approved once
+//! and applied before the next is planned, because a later plan reads what an earlier one
+//! makes. Destroy shows everything before its one question. Begin at [`run`].
 
 use std::convert::Infallible;
 
@@ -12,9 +12,9 @@ use super::failure::Stop;
 use super::inspect::read_addresses;
 use super::options::{Approval, RunOptions, WhenToInit};
 use super::session::Session;
-use super::stack_life::{Planned, StackLife};
+use super::stack_life::{Planned, StackLife, Upstream};
 use super::tally::Tally;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::events::{Question, RunEvent};
 use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackReport, StackResult, StackRun, Step};
 
@@ -22,14 +22,7 @@ use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackReport, StackRe
 pub async fn run(session: &Session, plan: &RunPlan, options: &RunOptions) -> RunReport {
     let conducted = async {
         let mut conductor = Conductor::begin(session, plan, options);
-        for wave in &plan.waves {
-            match plan.command {
-                RunCommand::Init | RunCommand::Validate | RunCommand::Plan => {
-                    conductor.each_alone(wave).await;
-                }
-                RunCommand::Apply | RunCommand::Destroy => conductor.plan_approve_apply(wave).await,
-            }
-        }
+        conductor.conduct().await;
         conductor.end()
     };
     tokio::select! {
@@ -86,11 +79,30 @@ impl<'a> Conductor<'a> {
             command: self.plan.command,
             started: self.started,
             duration_s: seconds(self.started, self.session.clock.now()),
-            exit_code: self.tally.exit(self.options.detailed_exitcode).0,
+            exit_code: self.tally.exit(self.plan.command, self.options.detailed_exitcode).0,
             stacks: self.tally.into_reports(&order),
         };
+        // Plans that nobody reviewed end with the run that made them.
+        let _ = std::fs::remove_dir_all(&self.options.private_dir);
         self.session.events.emit(RunEvent::RunFinished { report: report.clone() });
         report
+    }
+
+    async fn conduct(&mut self) {
+        match self.plan.command {
+            RunCommand::Init | RunCommand::Validate | RunCommand::Plan => {
+                for wave in &self.plan.waves {
+                    self.each_alone(wave).await;
+                }
+            }
+            RunCommand::Apply => {
+                for wave in &self.plan.waves {
+                    self.plan_approve_apply(wave).await;
+                }
+            }
+            // What a stack destroys does not depend on what others have destroyed, so all is shown at once.
+            RunCommand::Destroy => self.plan_approve_apply(self.plan.stacks()).await,
+        }
     }
 
     async fn each_alone(&mut self, wave: &'a [StackRun]) {
@@ -115,24 +127,11 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    async fn plan_approve_apply(&mut self, wave: &'a [StackRun]) {
+    /// Plans, shows, asks once and applies, in the order given.
+    async fn plan_approve_apply(&mut self, runs: impl IntoIterator<Item = &'a StackRun>) {
         let mut waiting = Vec::new();
-        for run in wave {
-            let since = self.session.clock.now();
-            if self.is_held_back(run, since) {
-                continue;
-            }
-            match self.life(run).plan_or_take_saved().await {
-                Ok(planned) if planned.record.is_empty() => self.finish_unchanged(run, since),
-                Ok(planned) => {
-                    let spent = self.session.clock.now().duration_since(since);
-                    waiting.push(Waiting { run, planned, spent });
-                }
-                Err(Stop::Deferred(reason)) if self.plan.command == RunCommand::Destroy => {
-                    self.finish_without_inputs(run, &reason, since).await;
-                }
-                Err(stop) => self.finish_stopped(run, stop, since),
-            }
+        for run in runs {
+            waiting.extend(self.prepare(run).await);
         }
         let approved = self.approve(&waiting).await;
         for waiting in waiting {
@@ -140,26 +139,47 @@ impl<'a> Conductor<'a> {
         }
     }
 
+    /// Plans a stack, or takes up its saved plan; finishes it if there is nothing to apply.
+    async fn prepare(&mut self, run: &'a StackRun) -> Option<Waiting<'a>> {
+        let since = self.session.clock.now();
+        if self.is_held_back(run, since) {
+            return None;
+        }
+        let applied = run.inputs.values().any(|from| self.tally.has_applied(&from.stack));
+        let upstream = if applied { Upstream::Applied } else { Upstream::Untouched };
+        match self.life(run).plan_or_take_saved(upstream).await {
+            Ok(planned) if planned.record.is_empty() => self.finish_unchanged(run, since),
+            Ok(planned) => {
+                let spent = self.session.clock.now().duration_since(since);
+                return Some(Waiting { run, planned, spent });
+            }
+            Err(Stop::Deferred(reason)) if self.plan.command == RunCommand::Destroy => {
+                self.finish_without_inputs(run, &reason, since).await;
+            }
+            Err(stop) => self.finish_stopped(run, stop, since),
+        }
+        None
+    }
+
     async fn apply(&mut self, waiting: Waiting<'a>, approved: bool) {
-        let Waiting { run, planned, spent } = waiting;
-        let since = self.session.clock.now().checked_sub(spent).unwrap_or(self.started);
-        let counts = planned.counts();
-        if self.session.interrupts.any() {
-            return self.finish_stopped(run, Stop::Interrupted, since);
+        let since = self.session.clock.now().checked_sub(waiting.spent).unwrap_or(self.started);
+        let (run, needs_a_yes) = (waiting.run, self.needs_a_yes(&waiting));
+        if self.is_held_back(run, since) {
+            return;
         }
-        if !approved {
-            return self.finish_declined(run, &planned, since);
+        if needs_a_yes && !approved {
+            return self.finish_declined(run, &waiting.planned, since);
         }
-        match self.life(run).apply().await {
+        match self.life(run).apply(&waiting.planned).await {
             Ok(()) => {
                 let report = StackReport::new(run.stack.id.clone(), StackResult::Succeeded);
-                self.finish(report.with_counts(counts), since);
+                self.finish(report.with_counts(waiting.planned.counts()), since);
             }
             Err(stop) => self.finish_stopped(run, stop, since),
         }
     }
 
-    /// Gets a yes for what a wave would change, unless it was given or reviewed before.
+    /// Gets a yes for what would change, unless it was given or reviewed before.
     async fn approve(&self, waiting: &[Waiting<'a>]) -> bool {
         let open: Vec<&Waiting> = waiting.iter().filter(|waiting| self.needs_a_yes(waiting)).collect();
         if open.is_empty() || self.session.interrupts.any() {
@@ -221,32 +241,21 @@ impl<'a> Conductor<'a> {
         self.finish(StackReport::new(run.stack.id.clone(), result).with_counts(planned.counts()), since);
     }
 
-    fn finish_unchanged(&mut self, run: &StackRun, since: Timestamp) {
-        let forgotten = self.life(run).forget_plan();
-        self.finish_or_fail(
-            run,
-            forgotten,
-            StackReport::new(run.stack.id.clone(), StackResult::NoChanges),
-            since,
-        );
+    fn finish_unchanged(&mut self, run: &'a StackRun, since: Timestamp) {
+        match self.life(run).forget_plan() {
+            Ok(()) => self.finish(StackReport::new(run.stack.id.clone(), StackResult::NoChanges), since),
+            Err(error) => self.finish_stopped(run, error.into(), since),
+        }
     }
 
     fn finish_declined(&mut self, run: &StackRun, planned: &Planned, since: Timestamp) {
-        let forgotten = self.life(run).forget_plan();
         let report =
             StackReport::new(run.stack.id.clone(), StackResult::Skipped).with_counts(planned.counts());
         let reason = match run.protect && planned.destroys() {
             true => "protected and not approved (`--allow-destroy` allows it)",
             false => "not approved",
         };
-        self.finish_or_fail(run, forgotten, report.with_reason(reason), since);
-    }
-
-    fn finish_or_fail(&mut self, run: &StackRun, done: Result<()>, report: StackReport, since: Timestamp) {
-        match done {
-            Ok(()) => self.finish(report, since),
-            Err(error) => self.finish_stopped(run, error.into(), since),
-        }
+        self.finish(report.with_reason(reason), since);
     }
 
     fn finish_stopped(&mut self, run: &StackRun, stop: Stop, since: Timestamp) {

@@ -106,6 +106,11 @@ impl SavedPlans {
             .map_err(|error| stale(stack, "its record is damaged").because(error).at(path.display()))
     }
 
+    /// Returns whether the plan file is the one that the record was written for.
+    pub fn is_intact(&self, record: &PlanRecord) -> bool {
+        self.digest(&record.stack).ok().as_ref() == Some(&record.file)
+    }
+
     /// Removes a stack's plan and its record.
     pub fn remove(&self, stack: &StackId) -> Result<()> {
         remove_file(&self.record_path(stack))?;

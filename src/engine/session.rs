@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -18,6 +18,15 @@ use crate::state::{Embedded, StateName, StateStore};
 use crate::tofu::Tofu;
 use crate::tofu::call::Narration;
 use crate::tofu::environment::{child_environment, with_http_backend};
+
+/// Whether a command touches states.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum StateNeed {
+    /// Yes: those that this program keeps are served.
+    Yes,
+    /// No: nothing is opened or started for them.
+    No,
+}
 
 /// What a session is opened with.
 #[derive(Debug)]
@@ -36,6 +45,8 @@ pub struct SessionParts {
     pub interrupts: Interrupts,
     /// The clock.
     pub clock: Clock,
+    /// Whether states are touched.
+    pub state: StateNeed,
     /// Names the run in locks; none for commands that are no runs.
     pub run_id: Option<String>,
 }
@@ -43,10 +54,34 @@ pub struct SessionParts {
 /// Who serves the state of stacks with an empty `backend "http" {}`.
 #[derive(Debug)]
 enum StateAccess {
+    /// Nobody: no stack needs it.
+    Nobody,
     /// This process.
     Embedded(Box<Embedded>),
     /// A server at this address; credentials come from the environment.
     Remote(String),
+}
+
+impl StateAccess {
+    async fn open(parts: &SessionParts) -> Result<Self> {
+        let project = &parts.project;
+        let served = parts.stacks.iter().any(|stack| stack.backend == Backend::Embedded);
+        if parts.state == StateNeed::No || !served {
+            return Ok(Self::Nobody);
+        }
+        if let Some(url) = &project.state.url {
+            return Ok(Self::Remote(url.trim_end_matches('/').to_owned()));
+        }
+        hide_from_git(&project.infra_dir())?;
+        let store = open_store(project, parts.clock)?;
+        Ok(Self::Embedded(Box::new(Embedded::start(store, parts.run_id.clone()).await?)))
+    }
+}
+
+/// Keeps states and plans, which may hold secrets, out of the project's repository.
+fn hide_from_git(infra_dir: &Path) -> Result<()> {
+    let ignore = infra_dir.join(".gitignore");
+    if ignore.exists() { Ok(()) } else { crate::atomic_file::write(&ignore, b"*\n") }
 }
 
 /// The shared part of a run.
@@ -77,13 +112,7 @@ impl Session {
         for warning in child.warnings {
             parts.events.warn(warning, Vec::new());
         }
-        let access = match &parts.project.state.url {
-            Some(url) => StateAccess::Remote(url.trim_end_matches('/').to_owned()),
-            None => {
-                let store = open_store(&parts.project, parts.clock)?;
-                StateAccess::Embedded(Box::new(Embedded::start(store, parts.run_id).await?))
-            }
-        };
+        let access = StateAccess::open(&parts).await?;
         Ok(Self {
             project: parts.project,
             stacks: parts.stacks,
@@ -168,6 +197,7 @@ impl Session {
         }
         let name = state_name(stack)?;
         Ok(match &self.access {
+            StateAccess::Nobody => self.env.clone(),
             StateAccess::Embedded(server) => {
                 with_http_backend(self.env.clone(), server.environment_for(&name))
             }
@@ -184,6 +214,11 @@ pub fn state_name(stack: &Stack) -> Result<StateName> {
 /// Opens the store that `state.store` names.
 pub fn open_store(project: &Project, clock: Clock) -> Result<StateStore> {
     let setting = project.state.store.as_deref().unwrap_or(".infra/state");
+    if setting.trim().is_empty() {
+        return Err(Error::invalid("`state.store` is empty")
+            .at("infra.yaml")
+            .hint("give a folder, or leave it out"));
+    }
     if setting.contains("://") {
         return Err(Error::invalid(format!(
             "`state.store` is `{setting}`, but this version keeps state in a folder only"

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::events::RunEvent;
 use crate::model::{Action, ChangeCounts, StackRun, Step};
 use crate::process;
-use crate::tofu::call::{self, InitBackend, Narration, PlanCall};
+use crate::tofu::call::{self, InitBackend, Narration, PlanCall, PlanMode};
 use crate::tofu::messages;
 
 /// One stack with everything its steps need.
@@ -30,8 +30,27 @@ pub(super) struct StackLife<'a> {
 #[derive(Debug)]
 pub(super) struct Planned {
     pub record: PlanRecord,
-    /// Whether it was saved by an earlier command, and so has been reviewed.
+    /// Where it lies.
+    plans: SavedPlans,
+    /// Whether it was saved by `plan`, and so has been reviewed.
     pub reviewed: bool,
+}
+
+/// Why a saved plan must not be applied as it is.
+enum Staleness {
+    /// It still fits.
+    Fresh,
+    /// What it takes from other stacks changed.
+    Inputs,
+    /// Anything else, in words.
+    Other(String),
+}
+
+/// Whether a stack that this one takes values from was applied in this run.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Upstream {
+    Applied,
+    Untouched,
 }
 
 impl Planned {
@@ -66,13 +85,71 @@ impl StackLife<'_> {
         Err(explain(self.session, &self.run.stack, &watched).await)
     }
 
-    /// Makes a plan and saves it with what it was made from.
+    /// Makes a plan and saves it for review.
     pub async fn plan(self) -> Result<Planned, Stop> {
+        self.plan_into(SavedPlans::at(&self.options.plans_dir)).await
+    }
+
+    /// Takes up a saved plan that still fits, or makes one that only this run knows.
+    pub async fn plan_or_take_saved(self, upstream: Upstream) -> Result<Planned, Stop> {
+        self.check_unsaved_state()?;
+        let private = SavedPlans::at(&self.options.private_dir);
+        let saved = SavedPlans::at(&self.options.plans_dir);
+        let replan = self.options.stale == StalePlans::Replan;
+        let record = match saved.load(&self.run.stack.id) {
+            Err(_) if replan => None,
+            loaded => loaded?,
+        };
+        let Some(record) = record else { return self.plan_into(private).await };
+        self.init(self.options.init, &[]).await?;
+        match self.staleness(&saved, &record).await? {
+            Staleness::Fresh => {
+                self.tell_planned(&record, Vec::new(), Reviewed::Yes);
+                Ok(Planned { record, plans: saved, reviewed: true })
+            }
+            // What was reviewed said nothing, or said that this value would change.
+            _ if replan || record.is_empty() => self.plan_into(private).await,
+            Staleness::Inputs if upstream == Upstream::Applied => self.plan_into(private).await,
+            Staleness::Inputs => {
+                Err(stale(&self.run.stack.id, "the values it takes from other stacks changed since").into())
+            }
+            Staleness::Other(reason) => Err(stale(&self.run.stack.id, &reason).into()),
+        }
+    }
+
+    /// Applies exactly this plan and removes it.
+    pub async fn apply(self, planned: &Planned) -> Result<(), Stop> {
+        let (id, plans) = (&self.run.stack.id, &planned.plans);
+        if !plans.is_intact(&planned.record) {
+            return Err(stale(id, "its plan file was changed").into());
+        }
+        self.step(Step::Apply);
+        let timeout = self.options.lock_timeout.as_deref();
+        let call = call::apply(self.call()?, &plans.plan_path(id), timeout, self.session.narration());
+        self.session.outputs.borrow_mut().remove(id);
+        let watched = watch(self.session, id, Step::Apply, call).await?;
+        let outcome = match watched.status.success() {
+            true => Ok(()),
+            false => Err(explain(self.session, &self.run.stack, &watched).await),
+        };
+        // Applied or half applied, a plan can never be applied again; one that met a lock still can.
+        let met_a_lock = matches!(&outcome, Err(Stop::Failed(error)) if error.is_lock());
+        if !met_a_lock {
+            plans.remove(id)?;
+        }
+        outcome
+    }
+
+    /// Removes the saved plan of a stack in which nothing is to be done.
+    pub fn forget_plan(self) -> Result<()> {
+        SavedPlans::at(&self.options.plans_dir).remove(&self.run.stack.id)
+    }
+
+    async fn plan_into(self, plans: SavedPlans) -> Result<Planned, Stop> {
         self.init(self.options.init, &[]).await?;
         let inputs = resolve_inputs(self.session, self.run).await?;
         self.step(Step::Plan);
         let source = source_fingerprint(self.session, self.run)?;
-        let plans = self.plans();
         let out = plans.prepare(&self.run.stack.id)?;
         let call = call::plan(self.call()?, self.plan_call(&out, &inputs), self.session.narration());
         let watched = watch(self.session, &self.run.stack.id, Step::Plan, call).await?;
@@ -81,6 +158,7 @@ impl StackLife<'_> {
             return Err(explain(self.session, &self.run.stack, &watched).await);
         }
         let heard = self.with_text(watched.heard, &out).await?;
+        let refresh_only = self.options.mode == PlanMode::RefreshOnly;
         let record = PlanRecord {
             stack: self.run.stack.id.clone(),
             made_at: self.session.clock.now(),
@@ -90,71 +168,33 @@ impl StackLife<'_> {
             file: plans.digest(&self.run.stack.id)?,
             mode: self.options.mode,
             extra: self.options.extra.clone(),
-            changes: heard.changes,
+            changes: if refresh_only { heard.drift } else { heard.changes },
             outputs_changed: heard.outputs_changed,
         };
         plans.save(&record)?;
         self.tell_planned(&record, heard.text, Reviewed::No);
-        Ok(Planned { record, reviewed: false })
+        Ok(Planned { record, plans, reviewed: false })
     }
 
-    /// Takes up a saved plan that still fits, or makes a new one.
-    pub async fn plan_or_take_saved(self) -> Result<Planned, Stop> {
-        self.check_unsaved_state()?;
-        let saved = match self.plans().load(&self.run.stack.id) {
-            Err(_) if self.options.stale == StalePlans::Replan => None,
-            loaded => loaded?,
-        };
-        let Some(record) = saved else { return self.plan().await };
-        self.init(self.options.init, &[]).await?;
-        match self.staleness(&record).await? {
-            None => {
-                self.tell_planned(&record, Vec::new(), Reviewed::Yes);
-                Ok(Planned { record, reviewed: true })
-            }
-            Some(_) if self.options.stale == StalePlans::Replan => self.plan().await,
-            Some(reason) => Err(stale(&self.run.stack.id, &reason).into()),
-        }
-    }
-
-    /// Applies exactly the saved plan and removes it.
-    pub async fn apply(self) -> Result<(), Stop> {
-        self.step(Step::Apply);
-        let id = &self.run.stack.id;
-        let plans = self.plans();
-        let timeout = self.options.lock_timeout.as_deref();
-        let call = call::apply(self.call()?, &plans.plan_path(id), timeout, self.session.narration());
-        self.session.outputs.borrow_mut().remove(id);
-        let watched = watch(self.session, id, Step::Apply, call).await?;
-        // Applied or half applied, the plan can never be applied again.
-        plans.remove(id)?;
-        if watched.status.success() {
-            return Ok(());
-        }
-        Err(explain(self.session, &self.run.stack, &watched).await)
-    }
-
-    /// Removes the saved plan of a stack that will not be applied.
-    pub fn forget_plan(self) -> Result<()> {
-        self.plans().remove(&self.run.stack.id)
-    }
-
-    /// Says why a saved plan must not be applied any more.
-    async fn staleness(self, record: &PlanRecord) -> Result<Option<String>, Stop> {
+    /// Says whether a saved plan may still be applied.
+    async fn staleness(self, saved: &SavedPlans, record: &PlanRecord) -> Result<Staleness, Stop> {
         let inputs = resolve_inputs(self.session, self.run).await?;
         let version = self.session.tofu.version.to_string();
-        Ok(if record.mode != self.options.mode {
-            Some(format!("it was made for another purpose ({:?})", record.mode).to_lowercase())
+        let destroys = |mode| mode == PlanMode::Destroy;
+        Ok(if destroys(record.mode) != destroys(self.options.mode) {
+            Staleness::Other(format!("it was made {}", record.mode))
         } else if record.tofu != version {
-            Some(format!("it was made by tofu {}, this is {version}", record.tofu))
+            Staleness::Other(format!("it was made by tofu {}, this is {version}", record.tofu))
+        } else if record.extra != self.options.extra && !self.options.extra.is_empty() {
+            Staleness::Other("it was made with other arguments after `--`".to_owned())
         } else if record.source != source_fingerprint(self.session, self.run)? {
-            Some("the files of the stack or of its modules changed since".to_owned())
+            Staleness::Other("the files of the stack or of its modules changed since".to_owned())
+        } else if !saved.is_intact(record) {
+            Staleness::Other("its plan file is missing or damaged".to_owned())
         } else if record.inputs != inputs.fingerprint() {
-            Some("the values it takes from other stacks changed since".to_owned())
-        } else if self.plans().digest(&self.run.stack.id).ok().as_ref() != Some(&record.file) {
-            Some("its plan file is missing or damaged".to_owned())
+            Staleness::Inputs
         } else {
-            None
+            Staleness::Fresh
         })
     }
 
@@ -186,10 +226,6 @@ impl StackLife<'_> {
 
     fn call(self) -> Result<process::Invocation> {
         self.session.call(&self.run.stack, &self.run.env)
-    }
-
-    fn plans(self) -> SavedPlans {
-        SavedPlans::at(&self.options.plans_dir)
     }
 
     fn plan_call<'b>(&'b self, out: &'b std::path::Path, inputs: &Inputs) -> PlanCall<'b> {

@@ -1,9 +1,7 @@
 //! What became of the stacks so far, and what that means for the rest and for the exit code.
 
 use crate::error::{Exit, Kind};
-use crate::model::{StackId, StackReport, StackResult, StackRun};
-
-use super::failure::STATE_LOCKED;
+use crate::model::{RunCommand, StackError, StackId, StackReport, StackResult, StackRun};
 
 /// The results of a run, in the order the stacks were finished.
 #[derive(Debug, Default)]
@@ -26,8 +24,13 @@ impl Tally {
         self.reports.iter().find(stands_in_the_way).map(|report| &report.id)
     }
 
+    /// Returns whether a stack was changed in this run.
+    pub fn has_applied(&self, id: &StackId) -> bool {
+        self.reports.iter().any(|report| report.id == *id && report.result == StackResult::Succeeded)
+    }
+
     /// Returns the exit code; changes count only if the caller asked to be told.
-    pub fn exit(&self, tell_changes: bool) -> Exit {
+    pub fn exit(&self, command: RunCommand, tell_changes: bool) -> Exit {
         let any = |result| self.reports.iter().any(|report| report.result == result);
         if any(StackResult::Interrupted) {
             return Kind::Interrupted.exit();
@@ -36,7 +39,8 @@ impl Tally {
             let kind = if self.only_locks_failed() { Kind::Locked } else { Kind::Failed };
             return kind.exit();
         }
-        if any(StackResult::Skipped) {
+        // A plan may wait for another stack; an apply that left something undone has not succeeded.
+        if any(StackResult::Skipped) || (command.is_ordered() && any(StackResult::Deferred)) {
             return Kind::Failed.exit();
         }
         let changes = any(StackResult::Succeeded) || any(StackResult::Deferred);
@@ -51,15 +55,13 @@ impl Tally {
 
     fn only_locks_failed(&self) -> bool {
         let failed = self.reports.iter().filter(|report| report.result == StackResult::Failed);
-        let code = |report: &StackReport| report.error.as_ref().and_then(|error| error.code.clone());
-        failed.map(code).all(|code| code.as_deref() == Some(STATE_LOCKED))
+        failed.map(|report| report.error.as_ref()).all(|error| error.is_some_and(StackError::is_lock))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::StackError;
 
     fn tally(results: &[(StackResult, Option<&str>)]) -> Tally {
         let mut tally = Tally::default();
@@ -77,23 +79,37 @@ mod tests {
     fn only_locks_make_the_exit_code_of_a_lock() {
         use StackResult::{Failed, NoChanges};
 
-        assert_eq!(tally(&[(Failed, Some(STATE_LOCKED)), (NoChanges, None)]).exit(false), Exit(75));
-        assert_eq!(tally(&[(Failed, Some(STATE_LOCKED)), (Failed, None)]).exit(false), Exit(1));
+        assert_eq!(
+            tally(&[(Failed, Some(StackError::LOCKED)), (NoChanges, None)]).exit(RunCommand::Plan, false),
+            Exit(75)
+        );
+        assert_eq!(
+            tally(&[(Failed, Some(StackError::LOCKED)), (Failed, None)]).exit(RunCommand::Plan, false),
+            Exit(1)
+        );
+    }
+
+    #[test]
+    fn an_apply_that_left_a_stack_deferred_has_not_succeeded() {
+        let deferred = tally(&[(StackResult::Deferred, None)]);
+
+        assert_eq!(deferred.exit(RunCommand::Apply, false), Exit(1));
+        assert_eq!(deferred.exit(RunCommand::Plan, false), Exit(0));
     }
 
     #[test]
     fn an_interruption_outweighs_everything() {
         use StackResult::{Failed, Interrupted};
 
-        assert_eq!(tally(&[(Failed, None), (Interrupted, None)]).exit(true), Exit(130));
+        assert_eq!(tally(&[(Failed, None), (Interrupted, None)]).exit(RunCommand::Plan, true), Exit(130));
     }
 
     #[test]
     fn changes_are_told_only_when_asked_for() {
         use StackResult::{NoChanges, Succeeded};
 
-        assert_eq!(tally(&[(Succeeded, None)]).exit(true), Exit(2));
-        assert_eq!(tally(&[(Succeeded, None)]).exit(false), Exit(0));
-        assert_eq!(tally(&[(NoChanges, None)]).exit(true), Exit(0));
+        assert_eq!(tally(&[(Succeeded, None)]).exit(RunCommand::Plan, true), Exit(2));
+        assert_eq!(tally(&[(Succeeded, None)]).exit(RunCommand::Plan, false), Exit(0));
+        assert_eq!(tally(&[(NoChanges, None)]).exit(RunCommand::Plan, true), Exit(0));
     }
 }

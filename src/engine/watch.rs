@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::process::ExitStatus;
 
+use super::failure::Stop;
 use super::session::Session;
 use crate::error::Result;
 use crate::events::RunEvent;
@@ -27,6 +28,8 @@ pub(super) struct Heard {
     pub diagnostics: Vec<Diagnostic>,
     /// What it plans.
     pub changes: Vec<ResourceChange>,
+    /// What changed outside.
+    pub drift: Vec<ResourceChange>,
     /// How many outputs change.
     pub outputs_changed: usize,
     /// What it wrote to stderr, for the case that it says nothing else.
@@ -34,19 +37,31 @@ pub(super) struct Heard {
 }
 
 impl Heard {
+    /// Keeps the last lines of stderr.
+    fn keep_stderr(&mut self, line: &str) {
+        const KEPT: usize = 20;
+        if self.stderr.len() == KEPT {
+            self.stderr.remove(0);
+        }
+        self.stderr.push(line.to_owned());
+    }
+
     /// Returns the problems that make the command fail.
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error)
     }
 }
 
-/// Runs a tofu call of a stack to its end.
+/// Runs a tofu call of a stack to its end, unless a stop was asked for before it began.
 pub(super) async fn watch(
     session: &Session,
     stack: &StackId,
     step: Step,
     call: Invocation,
-) -> Result<Watched> {
+) -> Result<Watched, Stop> {
+    if session.interrupts.any() {
+        return Err(Stop::Interrupted);
+    }
     let ear = Ear { session, stack, step, heard: RefCell::default() };
     let status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)).await?;
     Ok(Watched { status, heard: ear.heard.into_inner() })
@@ -66,11 +81,14 @@ impl Ear<'_> {
             (Stream::Stdout, Narration::MessagesOnly) if line.starts_with('{') => self.message(line),
             (Stream::Stdout, _) => {
                 self.line(line);
-                self.heard.borrow_mut().text.push(line.to_owned());
+                // Only a plan is shown again; what an apply prints may be endless.
+                if self.step == Step::Plan {
+                    self.heard.borrow_mut().text.push(line.to_owned());
+                }
             }
             (Stream::Stderr, _) => {
                 self.line(line);
-                self.heard.borrow_mut().stderr.push(line.to_owned());
+                self.heard.borrow_mut().keep_stderr(line);
             }
         }
     }
@@ -89,6 +107,7 @@ impl Ear<'_> {
                 self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });
             }
             Some(Message::Planned(change)) => heard.changes.push(change),
+            Some(Message::Drifted(change)) => heard.drift.push(change),
             Some(Message::Outputs(changed)) => heard.outputs_changed = changed,
             Some(Message::Resource { address, text }) => {
                 self.session.events.emit(RunEvent::Resource { stack, address, message: text });

@@ -38,6 +38,16 @@ pub struct StackError {
     pub hint: Option<String>,
 }
 
+impl StackError {
+    /// The code of a failure because somebody else holds the lock.
+    pub const LOCKED: &str = "state-locked";
+
+    /// Returns whether somebody else's lock is the cause.
+    pub fn is_lock(&self) -> bool {
+        self.code.as_deref() == Some(Self::LOCKED)
+    }
+}
+
 /// What became of one stack.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct StackReport {

@@ -19,10 +19,12 @@ use nix::unistd::Pid;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
+use tokio::time::Instant;
 
 use super::interrupts::{Interrupts, STOP};
 use super::invocation::Invocation;
 use super::lines::each_line;
+use super::watchdog::Watchdog;
 use crate::error::{Error, Result};
 
 /// How long a child may take to end after the second request to stop.
@@ -90,7 +92,7 @@ pub async fn passthrough(call: Invocation, interrupts: &Interrupts) -> Result<Ex
     let group = if std::io::stdin().is_terminal() { Group::Shared } else { Group::Own };
     let mut command = command_of(&call, group);
     command.stdin(Stdio::inherit());
-    let started = Started::spawn(command, call.program(), group)?;
+    let started = Started::spawn(command, call.program(), (group, Vec::new()))?;
     started.wait_with(interrupts.clone(), std::future::ready(Ok(()))).await
 }
 
@@ -108,6 +110,7 @@ struct Started {
     child: Child,
     pid: Pid,
     group: Group,
+    _watchdog: Option<Watchdog>,
 }
 
 impl Started {
@@ -118,18 +121,24 @@ impl Started {
         let mut command = command_of(&call, Group::Own);
         command.stdout(pipes.stdout).stderr(pipes.stderr);
         command.fd_mappings(pipes.mappings).map_err(|e| Error::bug("descriptors collide").because(e))?;
-        let started = Self::spawn(command, call.program(), Group::Own)?;
+        let started = Self::spawn(command, call.program(), (Group::Own, pipes.drains))?;
         pipes.feeds.into_iter().zip(call.feeds).for_each(|(writer, bytes)| feed(writer, bytes));
         Ok((started, pipes.ours))
     }
 
     /// Takes the command by value: it owns the child's ends of the pipes, and a reader sees the end
     /// only once they are closed here.
-    fn spawn(mut command: Command, program: &Path, group: Group) -> Result<Self> {
+    fn spawn(
+        mut command: Command,
+        program: &Path,
+        (group, drains): (Group, Vec<PipeReader>),
+    ) -> Result<Self> {
         let child = command.spawn().map_err(|error| cannot_start(program, error))?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
         let pid = pid.ok_or_else(|| Error::bug("a started process has no id"))?;
-        Ok(Self { child, pid, group })
+        tracing::debug!(program = %program.display(), %pid, "started");
+        let watchdog = Watchdog::beside(pid, group == Group::Own, drains);
+        Ok(Self { child, pid, group, _watchdog: watchdog })
     }
 
     /// Drives the reading of the child's output, forwards requests to stop, and waits for the end.
@@ -139,7 +148,6 @@ impl Started {
         reading: impl Future<Output = std::io::Result<T>>,
     ) -> Result<ExitStatus> {
         let (pid, group) = (self.pid, self.group);
-        let _watched = interrupts.watchdog().watch(pid);
         let ended = async {
             tokio::pin!(reading);
             tokio::select! {
@@ -153,21 +161,37 @@ impl Started {
         };
         tokio::pin!(ended);
         // Requests that came before this child are not its own.
-        let mut heard = interrupts.count();
+        let before = interrupts.count();
+        let (mut heard, mut deadline) = (before, None);
         loop {
             tokio::select! {
                 status = &mut ended => {
+                    if heard > before {
+                        kill_the_rest(pid, group);
+                    }
+                    tracing::debug!(%pid, ?status, "ended");
                     return status.map_err(|e| Error::unavailable("cannot read what a child process wrote").because(e));
                 }
                 count = interrupts.beyond(heard) => {
                     forward(pid, group, &interrupts);
                     heard = count;
-                    if count >= 2 {
-                        kill_after_grace(pid, group);
-                    }
+                    deadline = (count >= 2).then(|| Instant::now() + GRACE);
+                }
+                () = until(deadline) => {
+                    deadline = None;
+                    let _ = kill(pid, Signal::SIGKILL);
+                    kill_the_rest(pid, group);
                 }
             }
         }
+    }
+}
+
+/// Waits for a time that may never come.
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -180,15 +204,12 @@ fn forward(pid: Pid, group: Group, interrupts: &Interrupts) {
     let _ = kill(pid, STOP);
 }
 
-/// Kills what is left of the child's group once the grace is over.
-fn kill_after_grace(pid: Pid, group: Group) {
-    tokio::spawn(async move {
-        tokio::time::sleep(GRACE).await;
-        let _ = match group {
-            Group::Own => killpg(pid, Signal::SIGKILL),
-            Group::Shared => kill(pid, Signal::SIGKILL),
-        };
-    });
+/// Kills what an interrupted child left behind in its group: tofu ends a provisioner's shell, but not
+/// what that shell has started.
+fn kill_the_rest(pid: Pid, group: Group) {
+    if group == Group::Own {
+        let _ = killpg(pid, Signal::SIGKILL);
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that starts a process")]
@@ -202,15 +223,14 @@ fn command_of(call: &Invocation, group: Group) -> Command {
 }
 
 /// The pipes of a call: the child's ends, and ours.
-///
-/// The child also keeps a reading end of each pipe it writes to. Should this process die,
-/// a write would otherwise kill tofu with SIGPIPE before it could save its state.
 struct Pipes {
     stdout: Stdio,
     stderr: Stdio,
     mappings: Vec<FdMapping>,
     feeds: Vec<PipeWriter>,
     ours: OurEnds,
+    /// Further reading ends, for the watchdog.
+    drains: Vec<PipeReader>,
 }
 
 /// Where we read what a child writes.
@@ -232,12 +252,10 @@ impl Pipes {
         let (tap, to_tap) = std::io::pipe()?;
         // Without a tap nobody gets the writing end, and its reader ends at once.
         mapped.extend(call.tap.then(|| to_tap.into()));
-        for reader in [&stdout, &stderr, &tap] {
-            mapped.push(reader.try_clone()?.into());
-        }
+        let drains = vec![stdout.try_clone()?, stderr.try_clone()?, tap.try_clone()?];
         let ours = OurEnds { stdout: receiver(stdout)?, stderr: receiver(stderr)?, tap: receiver(tap)? };
         let (stdout, stderr) = (to_stdout.into(), to_stderr.into());
-        Ok(Self { stdout, stderr, mappings: mappings(mapped), feeds, ours })
+        Ok(Self { stdout, stderr, mappings: mappings(mapped), feeds, ours, drains })
     }
 }
 

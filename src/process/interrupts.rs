@@ -8,15 +8,12 @@ use nix::sys::signal::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use super::watchdog::Watchdog;
 use crate::error::{Error, Result};
 
 /// How often this program was asked to stop; clones share the count.
 #[derive(Clone, Debug)]
 pub struct Interrupts {
     seen: watch::Receiver<Seen>,
-    /// For the request that cannot be heard: being killed.
-    watchdog: Watchdog,
 }
 
 /// The requests so far.
@@ -43,7 +40,7 @@ impl Interrupts {
                 }
             });
         }
-        Ok(Self { seen, watchdog: Watchdog::default() })
+        Ok(Self { seen })
     }
 
     /// Returns how often a stop was asked for.
@@ -63,11 +60,6 @@ impl Interrupts {
             // Nobody listens any more, so nothing can come.
             Err(_) => std::future::pending().await,
         }
-    }
-
-    /// Returns who tells the children when this process is killed.
-    pub(super) const fn watchdog(&self) -> &Watchdog {
-        &self.watchdog
     }
 
     /// Returns whether the last request came as SIGINT, which a terminal sends to the whole group.

@@ -1,83 +1,68 @@
-//! What becomes of the children when this process dies without warning.
+//! What becomes of a child when this process dies without warning.
 //!
-//! A killed `infra` can tell its children nothing, and a tofu without a parent would go
-//! on changing machines while nobody can save its state. Linux has a parent-death signal,
+//! A killed `infra` can tell its child nothing, and a tofu without a parent would go on
+//! changing machines while nobody can save its state. Linux has a parent-death signal,
 //! but it fires once for every thread of a dying parent, and tofu takes the second signal
-//! for "stop at once". So a tiny shell waits on a pipe: each line names the children that
-//! live now; when the pipe closes, those of the last line get one SIGTERM.
+//! for "stop at once". Nor may the child's output go nowhere: writing to a broken stdout
+//! kills a Go program before it can save its state, and a full pipe stops it for ever.
+//!
+//! So a tiny shell stands beside each child. It waits for a word on a pipe; if the pipe
+//! closes without one, it asks the child to stop, reads the child's pipes empty, and
+//! afterwards kills what is left of the child's group.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::io::{PipeWriter, Write};
+use std::io::{PipeReader, PipeWriter, Write};
+use std::os::fd::OwnedFd;
 use std::process::Stdio;
-use std::rc::Rc;
 
+use command_fds::{CommandFdExt, FdMapping};
 use nix::unistd::Pid;
 use tokio::process::{Child, Command};
 
-/// Reads lines of process ids until the pipe closes, then asks those of the last line to stop.
-const SCRIPT: &str = r#"trap "" INT TERM HUP; last=; while read -r line; do last=$line; done; [ -z "$last" ] || kill -TERM $last"#;
+/// `$1` is the child; `$2` its group, or nothing; the child's pipes are 3, 4 and 5 where there are any.
+const SCRIPT: &str = r#"
+trap "" INT TERM HUP
+read -r word && exit
+kill -TERM "$1"
+for fd in 3 4 5; do [ -e "/dev/fd/$fd" ] && cat <"/dev/fd/$fd" & done
+while kill -0 "$1"; do sleep 0.2; done
+[ -z "$2" ] || kill -KILL "-$2"
+"#;
 
-/// Stands in for this process after its death; clones share one shell.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Watchdog(Rc<RefCell<Pack>>);
-
-/// The children that live now, and the shell that knows them.
-#[derive(Debug, Default)]
-struct Pack {
-    living: BTreeSet<i32>,
-    shell: Option<Shell>,
-}
-
+/// Stands in for this process after its death, until it is dropped.
 #[derive(Debug)]
-struct Shell {
-    pipe: PipeWriter,
-    /// Kept so that it is reaped; it ends by itself when the pipe closes.
-    _child: Child,
-}
-
-/// Keeps a child under watch until it is dropped.
-#[derive(Debug)]
-pub(super) struct Watched {
-    watchdog: Watchdog,
-    pid: i32,
+pub(super) struct Watchdog {
+    control: PipeWriter,
+    /// Kept so that it is reaped; it ends by itself.
+    _shell: Child,
 }
 
 impl Watchdog {
-    /// Puts a child under watch; the shell is started for the first one.
-    pub fn watch(&self, pid: Pid) -> Watched {
-        let mut pack = self.0.borrow_mut();
-        if pack.shell.is_none() {
-            // Without a shell a sudden death leaves tofu running, as it would be without this program.
-            pack.shell = start_shell().ok();
-        }
-        pack.living.insert(pid.as_raw());
-        pack.tell();
-        Watched { watchdog: self.clone(), pid: pid.as_raw() }
+    /// Puts a child under watch; `group` says whether the child leads a group of its own.
+    ///
+    /// Without a shell a sudden death leaves tofu as it would be without this program, so
+    /// a failure to start one is passed over.
+    pub fn beside(pid: Pid, group: bool, pipes: Vec<PipeReader>) -> Option<Self> {
+        start(pid, group, pipes).ok()
     }
 }
 
-impl Drop for Watched {
+impl Drop for Watchdog {
     fn drop(&mut self) {
-        let mut pack = self.watchdog.0.borrow_mut();
-        pack.living.remove(&self.pid);
-        pack.tell();
-    }
-}
-
-impl Pack {
-    fn tell(&mut self) {
-        let Some(shell) = &mut self.shell else { return };
-        let line = self.living.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        let _ = writeln!(shell.pipe, "{line}");
+        let _ = self.control.write_all(b"done\n");
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "`process` is the place that starts processes")]
-fn start_shell() -> std::io::Result<Shell> {
-    let (reader, pipe) = std::io::pipe()?;
+fn start(pid: Pid, group: bool, pipes: Vec<PipeReader>) -> std::io::Result<Watchdog> {
+    let (reader, control) = std::io::pipe()?;
+    let pid = pid.to_string();
+    let group = if group { pid.as_str() } else { "" };
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", SCRIPT]).env_clear().current_dir("/").process_group(0);
+    command.args(["-c", SCRIPT, "infra-watchdog", &pid, group]).env_clear().current_dir("/").process_group(0);
+    command.env("PATH", "/usr/bin:/bin");
     command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
-    Ok(Shell { pipe, _child: command.spawn()? })
+    let mappings = pipes.into_iter().map(OwnedFd::from).zip(3..);
+    let mappings = mappings.map(|(parent_fd, child_fd)| FdMapping { parent_fd, child_fd }).collect();
+    command.fd_mappings(mappings).map_err(std::io::Error::other)?;
+    Ok(Watchdog { control, _shell: command.spawn()? })
 }

@@ -39,6 +39,8 @@ pub struct Console {
     stacks: usize,
     id_width: usize,
     spinner: Option<ProgressBar>,
+    /// Whether a person is being asked, so that no tofu runs.
+    asking: bool,
     /// Warnings of tofu that were shown, so that a second step does not repeat them.
     warned: BTreeSet<String>,
 }
@@ -47,7 +49,7 @@ impl Console {
     /// Writes to this terminal.
     pub fn new(terminal: Terminal, plans: PlanOutput) -> Self {
         let (command, warned) = (RunCommand::Plan, BTreeSet::new());
-        Self { terminal, plans, command, stacks: 0, id_width: 0, spinner: None, warned }
+        Self { terminal, plans, command, stacks: 0, id_width: 0, spinner: None, asking: false, warned }
     }
 
     fn run_started(&mut self, (command, project, tofu): (RunCommand, &str, &str), stacks: &[StackId]) {
@@ -67,10 +69,14 @@ impl Console {
     }
 
     fn step_started(&mut self, stack: &StackId, step: Step) {
+        self.asking = step == Step::Approve;
+        if self.asking {
+            return;
+        }
         let line = format!("{:width$}  {}", stack.as_str(), step.doing(), width = self.id_width);
         match &self.spinner {
             Some(spinner) => spinner.set_message(line),
-            None if self.terminal.is_live() && step != Step::Approve => {
+            None if self.terminal.is_live() => {
                 self.spinner = Some(new_spinner(line));
             }
             None => self.note(&format!("  · {line}")),
@@ -79,7 +85,7 @@ impl Console {
 
     fn line(&self, stack: &StackId, text: &str) {
         if self.terminal.verbosity() == Verbosity::Verbose {
-            self.note(&self.terminal.paint(Tone::Dim, &format!("    {stack} | {text}")));
+            self.note(&self.terminal.paint(Tone::Dim, &format!("    {stack} | {}", visible(text))));
         }
     }
 
@@ -87,7 +93,7 @@ impl Console {
     fn resource(&self, stack: &StackId, address: &str, message: &str) {
         // The id that a provider gave says little, and breaks lines.
         let message = message.split(" [id=").next().unwrap_or(message);
-        let text = format!("{address}: {message}");
+        let text = visible(&format!("{address}: {message}"));
         match &self.spinner {
             Some(spinner) if self.stacks > 1 => {
                 spinner.set_message(format!("{:width$}  {text}", stack.as_str(), width = self.id_width));
@@ -159,7 +165,7 @@ impl Console {
 
     fn failure(&self, line: &str, report: &StackReport, error: &StackError) {
         let heading = error.code.as_ref().map_or_else(|| "error".to_owned(), |code| format!("error[{code}]"));
-        let about = if error.summary.contains(report.id.as_str()) {
+        let about = if error.summary.contains(&format!("`{}`", report.id)) {
             String::new()
         } else {
             format!("{}: ", report.id)
@@ -175,19 +181,22 @@ impl Console {
         detail
             .lines()
             .filter(|line| !line.is_empty())
-            .for_each(|line| self.terminal.alert(&format!("  {line}")));
+            .for_each(|line| self.terminal.alert(&format!("  {}", visible(line))));
         let hints: Vec<String> = error.hint.iter().flat_map(|hint| hint.lines().map(str::to_owned)).collect();
         show_hints(&self.terminal, &hints);
     }
 
     fn interrupted(&self, times: u32) {
         let text = match times {
+            _ if self.asking => "nothing more is changed",
             1 => {
                 "stopping gently: tofu finishes what it does and saves its state; Ctrl-C again stops at once"
             }
             _ => "stopping at once",
         };
-        self.note(&format!("{}: {text}", self.terminal.paint(Tone::Warn, "interrupted")));
+        // The cursor may stand behind a question, or behind the terminal's own `^C`.
+        let fresh_line = if self.terminal.is_live() { "\n" } else { "" };
+        self.note(&format!("{fresh_line}{}: {text}", self.terminal.paint(Tone::Warn, "interrupted")));
     }
 
     fn run_finished(&mut self, report: &RunReport) {
@@ -250,4 +259,9 @@ fn new_spinner(message: String) -> ProgressBar {
     let spinner = ProgressBar::new_spinner().with_style(style).with_message(message);
     spinner.enable_steady_tick(Duration::from_millis(120));
     spinner
+}
+
+/// Makes what a provisioner printed harmless: no escape sequence reaches the terminal.
+fn visible(text: &str) -> String {
+    text.chars().map(|char| if char.is_control() && char != '\t' { '\u{fffd}' } else { char }).collect()
 }

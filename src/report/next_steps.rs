@@ -16,8 +16,10 @@ pub(super) fn next_steps(report: &RunReport) -> Vec<String> {
         return vec![format!("go on where it stopped: `infra {} {}`", command.name(), names(&unfinished))];
     }
     match command {
-        RunCommand::Plan if !changed.is_empty() => vec![apply_step(&changed, &deferred)],
-        RunCommand::Apply if !changed.is_empty() => vec!["see what it made: `infra output --all`".to_owned()],
+        RunCommand::Plan if !changed.is_empty() => apply_steps(&changed, &deferred),
+        RunCommand::Apply if !changed.is_empty() => {
+            vec![format!("see what it made: `infra output {}`", names(&changed))]
+        }
         RunCommand::Init | RunCommand::Validate if report.stacks.len() > 1 => {
             vec!["`infra plan --all`".to_owned()]
         }
@@ -29,9 +31,12 @@ pub(super) fn next_steps(report: &RunReport) -> Vec<String> {
     }
 }
 
-fn apply_step(changed: &[&StackReport], deferred: &[&StackReport]) -> String {
-    let both: Vec<&StackReport> = changed.iter().chain(deferred).copied().collect();
-    format!("apply exactly this: `infra apply {}`", names(&both))
+fn apply_steps(changed: &[&StackReport], deferred: &[&StackReport]) -> Vec<String> {
+    let mut steps = vec![format!("apply exactly this: `infra apply {}`", names(changed))];
+    if !deferred.is_empty() {
+        steps.push(format!("then plan what waits for it: `infra plan {}`", names(deferred)));
+    }
+    steps
 }
 
 /// Names the stacks, or all of them where they are many.
@@ -42,6 +47,8 @@ fn names(stacks: &[&StackReport]) -> String {
     stacks.iter().map(|stack| quoted(stack.id.as_str())).collect::<Vec<_>>().join(" ")
 }
 
+/// Quotes a name for a shell where it needs it.
 fn quoted(name: &str) -> String {
-    if name.contains(char::is_whitespace) { format!("'{name}'") } else { name.to_owned() }
+    let plain = |char: char| char.is_alphanumeric() || "-_./".contains(char);
+    if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }

@@ -108,7 +108,10 @@ impl Unfinished {
         runs.retain(|run| !is_alive(&run.process));
         runs.sort_by(|a, b| a.run_id.cmp(&b.run_id));
         for run in &runs {
-            let _ = std::fs::write(runs_dir.join(&run.run_id).join(ABANDONED), "");
+            let dir = runs_dir.join(&run.run_id);
+            let _ = std::fs::write(dir.join(ABANDONED), "");
+            // Plans may hold sensitive values, and nobody can apply these any more.
+            let _ = std::fs::remove_dir_all(dir.join("plans"));
         }
         runs
     }

@@ -86,7 +86,11 @@ fn result_word(command: RunCommand, report: &StackReport) -> &'static str {
 pub(super) fn count_line(report: &RunReport) -> String {
     let mut words: Vec<(&'static str, usize)> = Vec::new();
     for stack in &report.stacks {
-        let word = result_word(report.command, stack);
+        let word = match result_word(report.command, stack) {
+            "changes" => "with changes",
+            "no changes" => "without changes",
+            word => word,
+        };
         match words.iter_mut().find(|(known, _)| *known == word) {
             Some((_, count)) => *count += 1,
             None => words.push((word, 1)),

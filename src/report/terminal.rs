@@ -3,7 +3,8 @@
 //! All writing goes through here. stdout carries data, stderr carries narration; a
 //! reader that went away is no error.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 
@@ -68,7 +69,21 @@ pub struct Terminal {
     live: bool,
     person: bool,
     verbosity: Verbosity,
+    /// Shared by all copies: whether data could not be written.
+    lost: Lost,
 }
+
+/// Remembers that data was lost; lives as long as the process, so that a terminal stays a plain value.
+#[derive(Clone, Copy, Debug)]
+struct Lost(&'static AtomicBool);
+
+impl PartialEq for Lost {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Lost {}
 
 impl Terminal {
     /// Finds out what stdin, stdout and stderr are.
@@ -86,7 +101,13 @@ impl Terminal {
             live: err && !dumb && env.get("CI").is_none(),
             person: std::io::stdin().is_terminal() && err,
             verbosity,
+            lost: Lost(Box::leak(Box::default())),
         }
+    }
+
+    /// Returns whether data could not be written, other than to a reader that went away.
+    pub fn has_lost_data(&self) -> bool {
+        self.lost.0.load(Ordering::Relaxed)
     }
 
     /// Returns whether lines may be redrawn.
@@ -107,7 +128,10 @@ impl Terminal {
     /// Writes data: a whole text with its line breaks.
     pub fn data(&self, text: &str) {
         let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => self.lost.0.store(true, Ordering::Relaxed),
+            _ => {}
+        }
     }
 
     /// Writes a line of data.

@@ -18,7 +18,14 @@ use super::{HeldLock, Service, StateName, answer};
 use crate::error::{Error, Result};
 
 /// Answers any request.
-pub(super) async fn dispatch(State(service): State<Arc<Service>>, request: Request) -> Response {
+pub(super) async fn dispatch(service: State<Arc<Service>>, request: Request) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let response = answer_to(service, request).await;
+    tracing::debug!(%method, path, status = response.status().as_u16(), "served");
+    response
+}
+
+async fn answer_to(State(service): State<Arc<Service>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let target = Target::of(parts.uri.path());
     if let Ok(Target::Health) = target {

@@ -5,8 +5,8 @@
 //! us are done here: the root folder itself, and who may read it. Deletes are never
 //! flushed, and need not be: only superseded entries are deleted.
 
-use std::fs::{self, DirBuilder, File, Permissions};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,9 +17,8 @@ use crate::error::{Error, Result, io};
 
 /// Makes the folder if need be and returns it as an object store, with and without flushing.
 pub(super) fn open(root: &Path) -> Result<Stores> {
-    if root.is_dir() {
-        shut_out_others(root)?;
-    } else {
+    // A folder that was there keeps its rights: it may be shared on purpose.
+    if !root.is_dir() {
         make_private(root)?;
     }
     let store = LocalFileSystem::new_with_prefix(root).map_err(|error| {
@@ -46,18 +45,11 @@ fn flush(folder: Option<&Path>) -> Result<()> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(io("flush", folder))
 }
 
-/// Takes the rights of others from a folder that was there before; those of a group stay as they are.
-fn shut_out_others(root: &Path) -> Result<()> {
-    let mode = fs::metadata(root).map_err(io("read", root))?.permissions().mode();
-    if mode & 0o007 == 0 {
-        return Ok(());
-    }
-    fs::set_permissions(root, Permissions::from_mode(mode & 0o7770))
-        .map_err(io("make private the state folder", root))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn mode_of(path: &Path) -> u32 {
@@ -75,13 +67,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_others_could_read_is_closed_to_them() {
+    fn a_folder_that_was_there_keeps_its_rights() {
         let home = tempfile::tempdir().expect("a usable folder");
-        fs::set_permissions(home.path(), Permissions::from_mode(0o755)).expect("a usable folder");
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).expect("a usable folder");
 
         open(home.path()).expect("a usable folder");
 
-        assert_eq!(mode_of(home.path()), 0o750);
+        assert_eq!(mode_of(home.path()), 0o755);
     }
 
     #[test]

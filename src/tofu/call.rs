@@ -50,6 +50,16 @@ impl PlanMode {
     }
 }
 
+impl std::fmt::Display for PlanMode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Normal => "to change things",
+            Self::Destroy => "to destroy everything",
+            Self::RefreshOnly => "to take over what changed outside",
+        })
+    }
+}
+
 /// Whether `init` prepares the backend too.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum InitBackend {

@@ -13,6 +13,8 @@ pub enum Message {
     Diagnostic(Diagnostic),
     /// One resource of the plan.
     Planned(ResourceChange),
+    /// One resource that changed outside.
+    Drifted(ResourceChange),
     /// How many outputs change.
     Outputs(usize),
     /// A resource began, ended or failed.
@@ -45,10 +47,9 @@ pub fn parse(line: &str) -> Option<Message> {
     let message = match line.kind.as_str() {
         "diagnostic" => diagnostic(line.diagnostic.as_ref()?).map(Message::Diagnostic),
         "planned_change" => planned(line.change.as_ref()?).map(Message::Planned),
+        "resource_drift" => planned(line.change.as_ref()?).map(Message::Drifted),
         "outputs" => Some(Message::Outputs(changed_outputs(line.outputs.as_ref()?))),
-        kind if kind.starts_with("apply_") || kind.starts_with("provision_") => {
-            resource(line.hook.as_ref()?, &line.message)
-        }
+        kind if kind.starts_with("apply_") => resource(line.hook.as_ref()?, &line.message),
         _ => None,
     };
     Some(message.unwrap_or(Message::Other(line.message)))

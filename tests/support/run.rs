@@ -51,7 +51,12 @@ impl Running {
     pub fn wait(mut self) -> Finished {
         let out = self.child.stdout.take().map(read_all);
         let err = self.child.stderr.take().map(read_all);
-        let code = self.child.wait().expect("the process ends").code();
+        let mut code = None;
+        wait_until(&format!("`infra {}` ends", self.args), || {
+            code = self.child.try_wait().expect("a child of ours");
+            code.is_some()
+        });
+        let code = code.and_then(|status| status.code());
         let text = |thread: Option<std::thread::JoinHandle<String>>| {
             thread.map_or(String::new(), |t| t.join().expect("text"))
         };

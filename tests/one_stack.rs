@@ -355,7 +355,7 @@ fn a_project_that_cannot_be_written_says_so_and_where() {
 
     let run = project.run("plan").exits(69);
 
-    run.stderr_has("cannot make the state folder").stderr_has(".infra/state");
+    run.stderr_has("cannot create").stderr_has("/.infra`");
 }
 
 #[test]

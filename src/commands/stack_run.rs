@@ -191,7 +191,10 @@ fn check_can_ask(plan: &RunPlan, request: &Request, options: &RunOptions, contex
         return Ok(());
     }
     let plans = SavedPlans::at(&options.plans_dir);
-    let reviewed = |run: &&StackRun| matches!(plans.load(&run.stack.id), Ok(Some(record)) if record.mode == options.mode);
+    // One that was saved for another purpose is refused later, with the reason.
+    let fits = |mode: PlanMode| plan.command == RunCommand::Apply || mode == PlanMode::Destroy;
+    let reviewed =
+        |run: &&StackRun| matches!(plans.load(&run.stack.id), Ok(Some(record)) if fits(record.mode));
     let Some(unreviewed) = plan.stacks().find(|run| !reviewed(run)) else { return Ok(()) };
     let why = if context.no_input { "`--no-input` was given" } else { "there is no terminal" };
     let (typed, id) = (request.typed, &unreviewed.stack.id);

@@ -24,9 +24,10 @@
 //! - A crash leaves either no entry or a whole one: there is no half-done change to
 //!   repair. A file the local store was still filling has a name that is never listed.
 //!
-//! A state, a deletion and a lock are on disk before they are acknowledged. A release is
-//! not flushed, for speed: after a power cut the lock may be there again, or the entry may
-//! be there empty, which no entry ever is otherwise; such a one counts as a number only.
+//! A state and a deletion are on disk before they are acknowledged. Locking and releasing
+//! are not flushed, for speed: after a power cut a lock may be gone or there again, or its
+//! entry may be there empty, which no entry ever is otherwise; such a one counts as a
+//! number only. A writer whose lock was lost that way is refused like any other.
 //!
 //! A listing that lags behind costs a retry, never a lost write.
 //!

@@ -167,7 +167,9 @@ impl StateStore {
             Some(held) => Decision::Answer(Locking::Held(held.clone())),
             None => {
                 let header = Header { lock: Some(wanted.clone()), released: None, ..head.header.clone() };
-                Decision::append(Entry::marker(header), Durability::Flushed, Locking::Granted)
+                // A power cut that undoes a lock has ended its holder too; should one live on another
+                // host, its writes are refused. Waiting for the disk would cost every plan.
+                Decision::append(Entry::marker(header), Durability::Quick, Locking::Granted)
             }
         })
         .await
@@ -211,7 +213,7 @@ impl StateStore {
         self.change(name, |head| match &head.header.lock {
             Some(held) if held.id() == id => {
                 let header = Header { lock: None, released: released.clone(), ..head.header.clone() };
-                // A power cut may bring the lock back; waiting for the disk would cost every plan.
+                // A power cut may bring the lock back, for somebody to release once more.
                 Decision::append(Entry::marker(header), Durability::Quick, Unlocking::Released(held.clone()))
             }
             Some(held) => Decision::Answer(Unlocking::Held(held.clone())),

@@ -3,4 +3,5 @@
 //!
 //! Nothing here writes plaintext to the disk, and no error holds a decrypted value.
 
+pub mod identities;
 pub mod sops;

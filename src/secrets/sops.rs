@@ -4,13 +4,18 @@
 //! reads a file, and no error holds a decrypted value.
 
 mod cipher;
+pub mod creation_rules;
 mod data_key;
 mod go_regex;
+mod key_group;
+mod key_wrapping;
 mod mac;
+mod metadata;
 mod plaintext;
 mod refusal;
 mod seal;
 mod selection;
 mod shamir;
 pub mod tree;
+mod tree_path;
 mod walk;

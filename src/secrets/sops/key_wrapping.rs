@@ -32,26 +32,40 @@ pub(super) fn unwrap(groups: &[Group], threshold: usize, identities: &Identities
     }
 }
 
-/// Wraps a data key for every key of every group.
-pub(super) fn wrap(groups: &mut [Group], threshold: usize, key: &DataKey) -> Result<()> {
-    let shares = match groups.len() {
+/// Which keys of a file are wrapped.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Which {
+    /// All of them, because what is wrapped is new.
+    All,
+    /// Those that have nothing yet; the others hold the same data key already.
+    New,
+}
+
+/// Wraps a data key for the keys of every group; shares are always new for all.
+pub(super) fn wrap(groups: &mut [Group], threshold: usize, key: &DataKey, which: Which) -> Result<()> {
+    let (shares, which) = match groups.len() {
         0 => return Err(refused("there is no key group to encrypt for")),
-        1 => vec![Zeroizing::new(key.bytes().to_vec())],
-        count => shamir::split(key.bytes(), count, needed(groups, threshold))?,
+        1 => (vec![Zeroizing::new(key.bytes().to_vec())], which),
+        count => (shamir::split(key.bytes(), count, needed(groups, threshold))?, Which::All),
     };
     for (group, share) in groups.iter_mut().zip(shares) {
-        if let Some(foreign) = group.foreign().first() {
-            return Err(refused(format!("the data key cannot be wrapped for `{foreign}`"))
-                .hint("only age and ssh keys can be used here; do this step with the sops program"));
-        }
-        if group.age.is_empty() {
+        if group.is_empty() {
             return Err(refused("a key group would have no key left"));
         }
-        for key in &mut group.age {
+        if let (Which::All, Some(foreign)) = (which, group.foreign().first()) {
+            return Err(foreign_key(foreign));
+        }
+        for key in group.age.iter_mut().filter(|key| which == Which::All || key.wrapped.is_empty()) {
             key.wrapped = key.recipient.parse::<Recipient>()?.wrap(&share)?;
         }
     }
     Ok(())
+}
+
+/// The refusal to wrap for a key that this program cannot use.
+pub(super) fn foreign_key(name: &str) -> Error {
+    refused(format!("the data key cannot be wrapped for `{name}`"))
+        .hint("only age and ssh keys can be used here; do this step with the sops program")
 }
 
 /// Returns how many groups are needed; 0 stands for all of them.
@@ -111,7 +125,7 @@ mod tests {
     fn two_of_three_groups_open_the_data_key_and_one_does_not() {
         let (private, mut groups) = keys(3);
         let key = DataKey::random().unwrap();
-        wrap(&mut groups, 2, &key).unwrap();
+        wrap(&mut groups, 2, &key, Which::All).unwrap();
 
         let two = unwrap(&groups, 2, &holding(&private[1..])).unwrap();
         let one = unwrap(&groups, 2, &holding(&private[..1])).unwrap_err();
@@ -123,7 +137,7 @@ mod tests {
     #[test]
     fn without_a_threshold_every_group_is_needed() {
         let (private, mut groups) = keys(2);
-        wrap(&mut groups, 0, &DataKey::random().unwrap()).unwrap();
+        wrap(&mut groups, 0, &DataKey::random().unwrap(), Which::All).unwrap();
 
         assert!(unwrap(&groups, 0, &holding(&private)).is_ok());
         assert!(unwrap(&groups, 0, &holding(&private[..1])).is_err());
@@ -133,7 +147,7 @@ mod tests {
     #[test]
     fn a_refusal_names_what_is_needed_and_what_was_tried() {
         let ((_, mut groups), (other, strangers)) = (keys(1), keys(1));
-        wrap(&mut groups, 0, &DataKey::random().unwrap()).unwrap();
+        wrap(&mut groups, 0, &DataKey::random().unwrap(), Which::All).unwrap();
 
         let text = unwrap(&groups, 0, &holding(&other)).unwrap_err().to_string();
 

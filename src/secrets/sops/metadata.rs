@@ -11,6 +11,7 @@ use super::plaintext::Plaintext;
 use super::refusal::refused;
 use super::seal::Scheme;
 use super::selection::Selection;
+use super::stores;
 use super::tree::{Entry, Item, Value, find};
 use crate::error::Result;
 
@@ -53,6 +54,8 @@ pub(super) enum Style {
 #[derive(Clone, Debug)]
 pub(super) struct Metadata {
     items: Vec<Item>,
+    /// The order of the names in a flat file.
+    order: Vec<String>,
     /// How values are encrypted.
     pub scheme: Scheme,
     /// The encrypted MAC.
@@ -67,10 +70,8 @@ pub(super) struct Metadata {
 
 impl Metadata {
     /// Reads the block.
-    pub fn read(block: Value) -> Result<Self> {
-        let Value::Map(items) = block else {
-            return Err(refused("`sops` is no map"));
-        };
+    pub fn read(block: stores::Metadata) -> Result<Self> {
+        let stores::Metadata { tree: items, order } = block;
         let text = |name: &str| find(&items, name).and_then(text_of);
         let last_modified = text("lastmodified").unwrap_or_default();
         if last_modified.parse::<Timestamp>().is_err() {
@@ -86,7 +87,7 @@ impl Metadata {
         let scheme = Scheme { selection: Selection::from_settings(text)?, scope };
         let (mac, threshold) = (text("mac").unwrap_or_default(), read_threshold(text("shamir_threshold"))?);
         let groups = read_groups(&items)?;
-        Ok(Self { scheme, mac, last_modified, threshold, groups, items })
+        Ok(Self { scheme, mac, last_modified, threshold, groups, items, order })
     }
 
     /// Makes the block of a new file, without its MAC.
@@ -103,14 +104,15 @@ impl Metadata {
         }
         items.sort_by(|a, b| name_of(a).cmp(name_of(b)));
         let (mac, last_modified) = Default::default();
-        let mut made = Self { items, scheme, mac, last_modified, threshold: 0, groups: Vec::new() };
+        let (order, groups_yet) = Default::default();
+        let mut made = Self { items, order, scheme, mac, last_modified, threshold: 0, groups: groups_yet };
         made.set_groups(groups, threshold);
         made
     }
 
     /// Returns the block as it is written.
-    pub fn to_value(&self) -> Value {
-        Value::Map(self.items.clone())
+    pub fn to_stored(&self) -> stores::Metadata {
+        stores::Metadata { tree: self.items.clone(), order: self.order.clone() }
     }
 
     /// Sets the MAC, which is bound to the time of the change; `seal` encrypts for that time.
@@ -226,14 +228,14 @@ fn name_of(item: &Item) -> &str {
 mod tests {
     use super::*;
 
-    fn block(pairs: &[(&str, &str)]) -> Value {
+    fn block(pairs: &[(&str, &str)]) -> stores::Metadata {
         let pair = |(name, text): &(&str, &str)| Item::Pair((*name).to_owned(), Value::text(*text));
         let key = vec![
             Item::Pair("recipient".to_owned(), Value::text("age1x")),
             Item::Pair("enc".to_owned(), Value::text("…")),
         ];
         let age = Item::Pair("age".to_owned(), Value::List(vec![Entry::Value(Value::Map(key))]));
-        Value::Map(std::iter::once(age).chain(pairs.iter().map(pair)).collect())
+        stores::Metadata::new(std::iter::once(age).chain(pairs.iter().map(pair)).collect())
     }
 
     const TIME: (&str, &str) = ("lastmodified", "2024-01-01T00:00:00Z");
@@ -260,10 +262,9 @@ mod tests {
         for lacking in [vec![MAC, VERSION], vec![TIME, MAC], vec![TIME, MAC, ("version", "new")]] {
             assert!(Metadata::read(block(&lacking)).is_err(), "{lacking:?}");
         }
-        let Value::Map(mut items) = block(&[TIME, MAC, VERSION]) else { unreachable!() };
-        items.remove(0);
-        assert!(Metadata::read(Value::Map(items)).unwrap_err().message().contains("no key"));
-        assert!(Metadata::read(Value::text("x")).is_err());
+        let mut keyless = block(&[TIME, MAC, VERSION]);
+        keyless.tree.remove(0);
+        assert!(Metadata::read(keyless).unwrap_err().message().contains("no key"));
     }
 
     #[test]

@@ -122,11 +122,19 @@ impl Metadata {
         now: Timestamp,
         seal: impl FnOnce(&Plaintext, &str) -> Result<String>,
     ) -> Result<()> {
-        self.last_modified = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        self.last_modified = self.later_than_before(now);
         self.mac = seal(mac, &self.last_modified)?;
-        self.put("lastmodified", Some(Value::text(self.last_modified.as_str())));
-        self.put("mac", Some(Value::text(self.mac.as_str())));
+        let style = self.style();
+        self.put("lastmodified", Some(Value::text(self.last_modified.as_str())), style);
+        self.put("mac", Some(Value::text(self.mac.as_str())), style);
         Ok(())
+    }
+
+    /// Writes the time of a change; two changes within a second still have two times.
+    fn later_than_before(&self, now: Timestamp) -> String {
+        let written = |time: Timestamp| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        let next = now.checked_add(jiff::SignedDuration::from_secs(1)).unwrap_or(now);
+        Some(written(now)).filter(|time| *time != self.last_modified).unwrap_or_else(|| written(next))
     }
 
     /// Sets the groups; a threshold belongs to several, but one that is written stays.
@@ -134,45 +142,53 @@ impl Metadata {
         let style = self.style();
         match groups.as_slice() {
             [only] => {
-                self.put("key_groups", None);
-                self.put("age", (!only.age.is_empty()).then(|| only.age_value(style)));
+                self.put("key_groups", None, style);
+                self.put("age", (!only.age.is_empty()).then(|| only.age_value(style)), style);
                 for kind in FOREIGN {
-                    self.put(kind, find(&only.rest, kind).cloned());
+                    self.put(kind, find(&only.rest, kind).cloned(), style);
                 }
             }
             several => {
-                FOREIGN.iter().chain(&["age"]).for_each(|kind| self.put(kind, None));
+                FOREIGN.iter().chain(&["age"]).for_each(|kind| self.put(kind, None, style));
                 let list = several.iter().map(|group| Entry::Value(group.map_value(style)));
-                self.put("key_groups", Some(Value::List(list.collect())));
+                self.put("key_groups", Some(Value::List(list.collect())), style);
             }
         }
         let number = Value::Int(i64::try_from(threshold).unwrap_or_default());
-        self.put("shamir_threshold", (threshold > 0).then_some(number));
+        self.put("shamir_threshold", (threshold > 0).then_some(number), style);
         self.groups = groups;
         self.threshold = threshold;
     }
 
+    /// Tells the style by the order within an age key, or else by the order of the names.
     fn style(&self) -> Style {
-        if self.items.is_sorted_by_key(name_of) { Style::Sorted } else { Style::Classic }
+        let key =
+            find(&self.items, "age").or_else(|| find(first_map(find(&self.items, "key_groups")), "age"));
+        match first_map(key).first().map(name_of) {
+            Some("recipient") => Style::Classic,
+            Some("enc") => Style::Sorted,
+            Some(_) | None if self.items.is_sorted_by_key(name_of) => Style::Sorted,
+            Some(_) | None => Style::Classic,
+        }
     }
 
     /// Sets or removes a name: in its place, or where the style of the block puts it.
-    fn put(&mut self, name: &str, value: Option<Value>) {
+    fn put(&mut self, name: &str, value: Option<Value>, style: Style) {
         let found = self.items.iter().position(|item| name_of(item) == name);
         match (found, value) {
             (Some(at), Some(value)) => self.items[at] = Item::Pair(name.to_owned(), value),
             (Some(at), None) => drop(self.items.remove(at)),
             (None, Some(value)) => {
-                let at = self.place_for(name);
+                let at = self.place_for(name, style);
                 self.items.insert(at, Item::Pair(name.to_owned(), value));
             }
             (None, None) => {}
         }
     }
 
-    fn place_for(&self, name: &str) -> usize {
+    fn place_for(&self, name: &str, style: Style) -> usize {
         let rank = |name: &str| CLASSIC_ORDER.iter().position(|known| *known == name);
-        let comes_later = |item: &Item| match self.style() {
+        let comes_later = |item: &Item| match style {
             Style::Sorted => name_of(item) > name,
             Style::Classic => rank(name_of(item)) > rank(name),
         };
@@ -215,6 +231,18 @@ pub(super) fn text_of(value: &Value) -> Option<String> {
         other => Plaintext::of(other)?,
     };
     String::from_utf8(plain.bytes.to_vec()).ok()
+}
+
+/// Returns the items of the first map of a list; nothing where it is no such list.
+fn first_map(list: Option<&Value>) -> &[Item] {
+    let Some(Value::List(entries)) = list else {
+        return &[];
+    };
+    let mut maps = entries.iter().filter_map(|entry| match entry {
+        Entry::Value(Value::Map(items)) => Some(items.as_slice()),
+        Entry::Value(_) | Entry::Comment(_) => None,
+    });
+    maps.next().unwrap_or(&[])
 }
 
 fn name_of(item: &Item) -> &str {

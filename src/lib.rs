@@ -37,6 +37,7 @@ pub mod model;
 pub mod process;
 pub mod project;
 pub mod report;
+pub mod secrets;
 pub mod stacks;
 pub mod state;
 pub mod tofu;

@@ -19,6 +19,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("process", &[]),
     ("project", &["process"]),
+    ("secrets", &["process"]),
     ("stacks", &["process"]),
     ("state", &["process"]),
     ("tofu", &["process", "atomic_file"]),

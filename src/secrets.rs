@@ -4,5 +4,8 @@
 //! Plaintext reaches the disk only as the file of an editor, in memory-backed `editing`
 //! folders, and no error holds a decrypted value.
 
+pub mod editing;
+pub mod hardening;
+pub mod redactor;
 pub mod sops;
 pub mod vault;

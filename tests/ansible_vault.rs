@@ -94,9 +94,7 @@ async fn sealed(password: &[u8], label: &str, plaintext: &[u8]) -> Vec<u8> {
 fn plaintexts() -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = [0, 1, 15, 16, 17, 31, 32, 64 * 1024].map(|n| vec![b'x'; n]).into();
     all.push((0..=255).collect());
-    all.extend(
-        ["key: wért 🔐\n", "a: 1\r\nb: 2\r\n", "no end", "\n\n", "\u{10}\u{10}"].map(|text| text.into()),
-    );
+    all.extend(["key: wért 🔐\n", "a: 1\r\nb: 2\r\n", "no end", "\n\n", "\u{10}\u{10}"].map(Into::into));
     all
 }
 

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::model::fingerprint::hex;
+
 /// How long the lines of the body are.
 const COLUMNS: usize = 80;
 
@@ -132,11 +134,6 @@ impl Envelope {
 /// Returns a piece of a foreign file so that it can stand in an error.
 fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().take(20).flat_map(char::escape_debug).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 fn unhex(text: &[u8]) -> Option<Vec<u8>> {

@@ -16,6 +16,7 @@
 //! | [`model`] | plain data, no I/O |
 //! | [`events`] | what happens in a run; a leaf |
 //! | [`project`] | finds, loads and validates `infra.yaml` |
+//! | [`secrets`] | SOPS, age, Ansible Vault, the redactor |
 //! | [`stacks`] | discovery, HCL reading, order, selection |
 //! | [`state`] | the state store, locks, the http backend |
 //! | [`tofu`] | the binary, its arguments, environment, messages, hints |

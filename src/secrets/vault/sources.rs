@@ -1,0 +1,191 @@
+//! Where vault passwords may come from, as data: settings, flags and variables become an
+//! ordered list of vault ids.
+//!
+//! Reads no file and starts nothing. Begin at [`vault_ids`].
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use super::envelope::DEFAULT_LABEL;
+use crate::model::Environment;
+
+/// A password's label and where to get it: `label@source`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VaultId {
+    /// The label; `None` is the default one.
+    pub label: Option<String>,
+    /// Where the password is.
+    pub source: Source,
+}
+
+/// Where a password is.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Source {
+    /// In a variable of the environment.
+    Variable {
+        /// The variable's name.
+        name: &'static str,
+        /// Its value.
+        password: Zeroizing<String>,
+    },
+    /// In a file, or printed by it if it can be executed.
+    File(PathBuf),
+    /// In a person's head.
+    Prompt,
+}
+
+/// Everything that may name a password.
+#[derive(Clone, Copy, Debug)]
+pub struct Origins<'a> {
+    /// `ANSIBLE_VAULT_*` and `HOME`.
+    pub env: &'a Environment,
+    /// The working directory, to which variables and flags are relative.
+    pub dir: &'a Path,
+    /// The project's root, to which its settings are relative.
+    pub root: &'a Path,
+    /// `ansible_vault_password_file` of the settings.
+    pub settings_file: Option<&'a str>,
+    /// Every `--vault-id`.
+    pub vault_ids: &'a [String],
+    /// Every `--vault-password-file`.
+    pub password_files: &'a [PathBuf],
+}
+
+/// Returns the vault ids in the order in which they are tried, the most particular first.
+///
+/// As in Ansible, the identity list comes before flags and those before a single password
+/// file. Without any there is one prompt.
+pub fn vault_ids(origins: &Origins<'_>) -> Vec<VaultId> {
+    let Origins { env, dir, root, .. } = *origins;
+    let parse = |text: &str| VaultId::parse(text.trim(), dir, env);
+    let unlabelled = |source| VaultId { label: None, source };
+    let file = |base: &Path, path: &Path| unlabelled(Source::File(base.join(expand_home(path, env))));
+
+    let listed = env.get("ANSIBLE_VAULT_IDENTITY_LIST").unwrap_or_default().split(',').filter_map(parse);
+    let flags = origins.vault_ids.iter().filter_map(|text| parse(text));
+    let files = origins.password_files.iter().map(|path| file(dir, path));
+    let password = variable(env, "ANSIBLE_VAULT_PASSWORD").map(unlabelled);
+    let env_file = env.path("ANSIBLE_VAULT_PASSWORD_FILE").map(|path| file(dir, &path));
+    let settings = origins.settings_file.map(|path| file(root, Path::new(path)));
+
+    let mut ids: Vec<_> =
+        listed.chain(flags).chain(files).chain(password).chain(env_file).chain(settings).collect();
+    if ids.is_empty() {
+        ids.push(unlabelled(Source::Prompt));
+    }
+    ids
+}
+
+impl VaultId {
+    /// Reads `label@source` or `source`; the source is `prompt` or a path.
+    pub fn parse(text: &str, dir: &Path, env: &Environment) -> Option<Self> {
+        let (label, source) = text.split_once('@').map_or((None, text), |(label, rest)| (Some(label), rest));
+        let source = match source {
+            "" => return None,
+            "prompt" | "prompt_ask_vault_pass" => Source::Prompt,
+            path => Source::File(dir.join(expand_home(Path::new(path), env))),
+        };
+        Some(Self { label: label.filter(|label| !label.is_empty()).map(str::to_owned), source })
+    }
+
+    /// Returns the label that files are matched with.
+    pub fn label(&self) -> &str {
+        self.label.as_deref().unwrap_or(DEFAULT_LABEL)
+    }
+}
+
+/// Says where a password comes from, never what it is.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable { name, .. } => write!(f, "the variable `{name}`"),
+            Self::File(path) => write!(f, "`{}`", path.display()),
+            Self::Prompt => f.write_str("the prompt"),
+        }
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+fn variable(env: &Environment, name: &'static str) -> Option<Source> {
+    let password = Zeroizing::new(env.get(name)?.to_owned());
+    Some(Source::Variable { name, password })
+}
+
+/// Replaces a leading `~` by the home folder; `~name` stays, since nobody's home is known but one's own.
+fn expand_home(path: &Path, env: &Environment) -> PathBuf {
+    match (path.strip_prefix("~"), env.path("HOME")) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(env: &Environment, settings_file: Option<&str>, flags: &[&str], files: &[&str]) -> Vec<String> {
+        let origins = Origins {
+            env,
+            dir: Path::new("/work"),
+            root: Path::new("/project"),
+            settings_file,
+            vault_ids: &flags.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(),
+            password_files: &files.iter().map(PathBuf::from).collect::<Vec<_>>(),
+        };
+        vault_ids(&origins).iter().map(|id| format!("{}: {}", id.label(), id.source)).collect()
+    }
+
+    #[test]
+    fn every_source_counts_in_the_order_of_ansible() {
+        let env = Environment::default()
+            .with("HOME", "/home/me")
+            .with("ANSIBLE_VAULT_IDENTITY_LIST", "dev@dev.txt, prod@~/prod.txt,@bare,,plain")
+            .with("ANSIBLE_VAULT_PASSWORD", "hunter2")
+            .with("ANSIBLE_VAULT_PASSWORD_FILE", "~/pass");
+
+        let found = ids(&env, Some("vault.pass"), &["ask@prompt"], &["flag.txt"]);
+
+        assert_eq!(
+            found,
+            [
+                "dev: `/work/dev.txt`",
+                "prod: `/home/me/prod.txt`",
+                "default: `/work/bare`",
+                "default: `/work/plain`",
+                "ask: the prompt",
+                "default: `/work/flag.txt`",
+                "default: the variable `ANSIBLE_VAULT_PASSWORD`",
+                "default: `/home/me/pass`",
+                "default: `/project/vault.pass`",
+            ]
+        );
+    }
+
+    #[test]
+    fn without_any_source_there_is_one_prompt() {
+        assert_eq!(ids(&Environment::default(), None, &[], &[]), ["default: the prompt"]);
+    }
+
+    #[test]
+    fn a_second_at_sign_belongs_to_the_path() {
+        let id = VaultId::parse("a@b@c", Path::new("/"), &Environment::default()).expect("a vault id");
+
+        assert_eq!((id.label(), &id.source), ("a", &Source::File("/b@c".into())));
+    }
+
+    #[test]
+    fn a_source_never_shows_the_password() {
+        let env = Environment::default().with("ANSIBLE_VAULT_PASSWORD", "hunter2");
+
+        let source = variable(&env, "ANSIBLE_VAULT_PASSWORD");
+
+        assert_eq!(format!("{source:?}"), "Some(the variable `ANSIBLE_VAULT_PASSWORD`)");
+    }
+}

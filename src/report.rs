@@ -22,7 +22,7 @@ pub use failure::show_error;
 pub use json_lines::JsonLines;
 pub use listen::{Asking, Report, listen};
 pub use progress::InstallProgress;
-pub use prompt::confirm;
+pub use prompt::{confirm, passphrase_prompt};
 pub use run_record::{RunRecord, Unfinished};
 pub use table::Table;
 pub use terminal::{ColorChoice, Terminal, Tone, Verbosity};

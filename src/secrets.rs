@@ -7,6 +7,7 @@
 pub mod editing;
 pub mod hardening;
 pub mod identities;
+pub mod keyring;
 pub mod redactor;
 pub mod sops;
 pub mod vault;

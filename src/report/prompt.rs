@@ -3,8 +3,12 @@
 //! Asked only where there is one; whoever asks has checked that. Reading happens on a
 //! thread of its own, so that Ctrl-C is still heard.
 
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 
+use nix::sys::termios::{self, LocalFlags, SetArg};
+use zeroize::Zeroizing;
+
+use super::listen::Asking;
 use super::terminal::{Terminal, Tone};
 use crate::events::Question;
 
@@ -31,6 +35,46 @@ pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
 pub async fn confirm(terminal: &Terminal, question: &str) -> bool {
     let answer = answer(terminal, &format!("{question} [y/N]")).await;
     matches!(answer.as_deref(), Some("y" | "Y" | "yes" | "Yes" | "YES"))
+}
+
+/// Returns a way to ask for a passphrase on the terminal, without showing it.
+///
+/// Nobody there means no answer. Ctrl-C and Ctrl-D are no answer either; the terminal
+/// does not turn them into signals meanwhile, because nobody could hear those.
+pub fn passphrase_prompt(asking: Asking) -> impl Fn(&str) -> Option<Zeroizing<String>> + Send + Sync {
+    move |question| match asking {
+        Asking::Person(_) => read_hidden(question).ok().flatten(),
+        Asking::Nobody => None,
+    }
+}
+
+fn read_hidden(question: &str) -> std::io::Result<Option<Zeroizing<String>>> {
+    let mut tty = std::fs::File::options().read(true).write(true).open("/dev/tty")?;
+    let before = termios::tcgetattr(&tty)?;
+    let mut hidden = before.clone();
+    hidden.local_flags.remove(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG);
+    write!(tty, "{question} ")?;
+    termios::tcsetattr(&tty, SetArg::TCSAFLUSH, &hidden)?;
+    let line = read_hidden_line(&mut tty);
+    termios::tcsetattr(&tty, SetArg::TCSAFLUSH, &before)?;
+    writeln!(tty)?;
+    line
+}
+
+fn read_hidden_line(tty: &mut std::fs::File) -> std::io::Result<Option<Zeroizing<String>>> {
+    let mut line = Zeroizing::new(Vec::new());
+    let mut byte = [0];
+    loop {
+        let ended = tty.read(&mut byte)? == 0;
+        match byte[0] {
+            // Ctrl-C, Ctrl-D, or a terminal that went away.
+            3 | 4 => return Ok(None),
+            _ if ended => return Ok(None),
+            b'\r' | b'\n' => return Ok(String::from_utf8(line.to_vec()).ok().map(Zeroizing::new)),
+            8 | 127 => drop(line.pop()),
+            byte => line.push(byte),
+        }
+    }
 }
 
 async fn answer(terminal: &Terminal, text: &str) -> Option<String> {

@@ -19,8 +19,9 @@ use crate::error::{Error, Result};
 /// Reads the documents of a text.
 pub(super) fn load(bytes: &[u8]) -> Result<Vec<Document>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| Error::invalid("the text is not UTF-8").at(format!("byte {}", error.valid_up_to())))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        Error::invalid("the text is not UTF-8").at(format!("byte {}", error.valid_up_to()))
+    })?;
     node::parse(text)?.into_iter().map(to_tree::document).collect()
 }
 

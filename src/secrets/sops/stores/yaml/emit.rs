@@ -293,7 +293,8 @@ impl<'a> Scalar<'a> {
 
     fn of_bytes(bytes: &[u8]) -> Self {
         let signs = base64::engine::general_purpose::STANDARD.encode(bytes);
-        let lines: Vec<&str> = signs.as_bytes().chunks(BASE64_LINE).filter_map(|line| std::str::from_utf8(line).ok()).collect();
+        let lines: Vec<&str> =
+            signs.as_bytes().chunks(BASE64_LINE).filter_map(|line| std::str::from_utf8(line).ok()).collect();
         let (text, style) = match lines.as_slice() {
             [line] if line.len() < BASE64_LINE => ((*line).to_owned(), Style::Plain),
             lines => (lines.join("\n") + "\n", Style::Literal),

@@ -199,9 +199,11 @@ impl<'a> Parser<'a> {
             Kind::FlowMapStart => self.flow_map(mark)?,
             Kind::BlockListStart if place != Place::Flow => self.block_list(mark)?,
             Kind::BlockMapStart if place != Place::Flow => self.block_map(mark)?,
-            _ if has_properties => {
-                Node { mark, content: Content::Scalar(Scalar { tag, ..Scalar::default() }), ..Node::default() }
-            }
+            _ if has_properties => Node {
+                mark,
+                content: Content::Scalar(Scalar { tag, ..Scalar::default() }),
+                ..Node::default()
+            },
             _ => return self.unexpected(),
         };
         if let Some(name) = anchor {

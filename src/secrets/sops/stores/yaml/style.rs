@@ -90,8 +90,7 @@ impl Traits {
     }
 
     const fn plain_allowed(&self) -> bool {
-        self.single_allowed()
-            && !(self.indicator || self.line_break || self.edge_space || self.edge_break)
+        self.single_allowed() && !(self.indicator || self.line_break || self.edge_space || self.edge_break)
     }
 
     const fn single_allowed(&self) -> bool {

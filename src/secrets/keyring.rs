@@ -1,0 +1,159 @@
+//! Everything that can open an encrypted file in this run: age identities and vault passwords.
+//!
+//! A file tells by its content what it is: `$ANSIBLE_VAULT;` or SOPS metadata. Identities
+//! are collected at once, vault passwords when the first vault is met, because getting one
+//! may run a program. Begin at [`Keyring::load`].
+
+use std::path::{Path, PathBuf};
+
+use tokio::sync::OnceCell;
+use zeroize::Zeroizing;
+
+use super::identities::{self, Identities, Prompt, Sources};
+use super::sops::creation_rules::CreationRules;
+use super::sops::format::Format;
+use super::sops::stores::Layout;
+use super::sops::{Input, SopsFile, is_encrypted};
+use super::vault::{self, Origins, Passwords, is_vault, vault_ids};
+use crate::error::{Error, Kind, Result, io};
+use crate::model::Environment;
+use crate::model::project::SecretsSettings;
+use crate::process::Interrupts;
+
+/// Where keys and passwords are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyPlaces<'a> {
+    /// The environment this program was started with.
+    pub env: &'a Environment,
+    /// The working folder.
+    pub dir: &'a Path,
+    /// The project's root, where there is a project.
+    pub project: Option<&'a Path>,
+    /// `secrets:` of `infra.yaml`.
+    pub settings: &'a SecretsSettings,
+    /// Every `--vault-id`.
+    pub vault_ids: &'a [String],
+    /// Every `--vault-password-file`.
+    pub password_files: &'a [PathBuf],
+    /// For the programs that print keys.
+    pub interrupts: &'a Interrupts,
+}
+
+/// The keys of a run.
+pub struct Keyring<'p> {
+    places: KeyPlaces<'p>,
+    prompt: &'p Prompt<'p>,
+    identities: Identities<'p>,
+    passwords: OnceCell<Passwords>,
+}
+
+/// A file that was opened and verified.
+#[derive(Debug)]
+pub enum OpenedFile {
+    /// A SOPS file.
+    Sops(SopsFile),
+    /// An Ansible Vault.
+    Vault(vault::Opened),
+}
+
+impl OpenedFile {
+    /// Returns the plaintext, exactly as the real tools print it.
+    pub fn plaintext(&self) -> Result<Zeroizing<Vec<u8>>> {
+        match self {
+            Self::Sops(file) => file.plaintext(),
+            Self::Vault(opened) => Ok(Zeroizing::new(opened.plaintext().to_vec())),
+        }
+    }
+}
+
+impl<'p> Keyring<'p> {
+    /// Collects the age identities; `prompt` asks a person for a passphrase, if there is one.
+    pub async fn load(places: KeyPlaces<'p>, prompt: &'p Prompt<'p>) -> Self {
+        let sources = Sources {
+            env: places.env,
+            dir: places.dir,
+            project: places.project,
+            key_file: places.settings.age_key.as_deref().map(Path::new),
+            interrupts: places.interrupts,
+        };
+        let identities = identities::load(sources, prompt).await;
+        Self { places, prompt, identities, passwords: OnceCell::new() }
+    }
+
+    /// Returns the age identities.
+    pub const fn identities(&self) -> &Identities<'p> {
+        &self.identities
+    }
+
+    /// Returns the vault passwords, fetched when they are first wanted.
+    pub async fn passwords(&self) -> Result<&Passwords> {
+        let KeyPlaces { env, dir, project, settings, vault_ids: ids, password_files, interrupts } =
+            self.places;
+        let origins = Origins {
+            env,
+            dir,
+            root: project.unwrap_or(dir),
+            settings_file: settings.ansible_vault_password_file.as_deref(),
+            vault_ids: ids,
+            password_files,
+        };
+        self.passwords.get_or_try_init(|| Passwords::load(vault_ids(&origins), env, dir, interrupts)).await
+    }
+
+    /// Asks a person for a passphrase.
+    pub fn ask(&self, question: &str) -> Option<Zeroizing<String>> {
+        (self.prompt)(question)
+    }
+
+    /// Reads and opens a file, by its content; `format` overrides what its name says.
+    pub async fn open(&self, path: &Path, format: Option<Format>) -> Result<OpenedFile> {
+        let bytes = std::fs::read(path).map_err(|error| io("read", path)(error))?;
+        self.open_bytes(path, &bytes, format).await
+    }
+
+    /// Opens the bytes of a file.
+    pub async fn open_bytes(&self, path: &Path, bytes: &[u8], format: Option<Format>) -> Result<OpenedFile> {
+        if is_vault(bytes) {
+            let passwords = self.passwords().await?;
+            return passwords.open(path, bytes, &|question| self.ask(question)).map(OpenedFile::Vault);
+        }
+        let name = path.display().to_string();
+        let input = Input {
+            name: &name,
+            format: format.unwrap_or_else(|| Format::of_path(path)),
+            bytes,
+            layout: layout(self.places.dir)?,
+        };
+        SopsFile::open(input, &self.identities).map(OpenedFile::Sops)
+    }
+}
+
+/// Returns whether bytes are an encrypted file of either kind.
+pub fn is_sealed(path: &Path, bytes: &[u8]) -> bool {
+    let name = path.display().to_string();
+    let input = Input { name: &name, format: Format::of_path(path), bytes, layout: Layout::default() };
+    is_vault(bytes) || is_encrypted(input)
+}
+
+/// Returns the indents that the `.sops.yaml` of a folder asks for.
+pub fn layout(dir: &Path) -> Result<Layout> {
+    let indents = CreationRules::find(dir)?.map(|rules| rules.indents()).unwrap_or_default();
+    let usual = Layout::default();
+    Ok(Layout {
+        yaml_indent: indents.yaml.unwrap_or(usual.yaml_indent),
+        json_indent: indents.json.or(usual.json_indent),
+    })
+}
+
+/// Makes the error of a file that is not encrypted although it should be.
+pub fn not_sealed(path: &Path) -> Error {
+    Error::new(Kind::Refused, format!("`{}` is not encrypted", path.display()))
+        .hint(format!("encrypt it: `infra secrets encrypt {}`", path.display()))
+}
+
+/// Shows what was collected, and no key.
+impl std::fmt::Debug for Keyring<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keyring").field("recipients", &self.identities.recipients()).finish_non_exhaustive()
+    }
+}

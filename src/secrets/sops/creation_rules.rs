@@ -206,7 +206,7 @@ creation_rules:
         let prod = rule("/p/prod/a.yaml");
 
         assert_eq!(prod.groups[0].recipients, ["age1a", "age1b"]);
-        assert_eq!(prod.selection.setting(), ("encrypted_regex", "^(data)$"));
+        assert_eq!(prod.selection.setting(), Some(("encrypted_regex", "^(data)$")));
         assert_eq!(prod.mac_scope, MacScope::OnlyEncrypted);
         assert_eq!(rule("/p/other/prod/a.yaml").groups[0].recipients, ["age1z"]);
         assert_eq!(rules().indents(), Indents { yaml: Some(2), json: None });
@@ -229,8 +229,8 @@ creation_rules:
         let alone = rule_for(None, Path::new("/p/a.yaml"), &env).unwrap();
 
         assert_eq!(rule.groups[0].recipients, ["age1x", "age1y"]);
-        assert_eq!(rule.selection.setting().0, "encrypted_regex");
-        assert_eq!(alone.selection.setting(), ("unencrypted_suffix", "_unencrypted"));
+        assert_eq!(rule.selection.setting().unwrap().0, "encrypted_regex");
+        assert_eq!(alone.selection.setting(), Some(("unencrypted_suffix", "_unencrypted")));
     }
 
     #[test]

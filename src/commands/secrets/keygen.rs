@@ -18,7 +18,7 @@ use crate::secrets::identities::FreshKey;
 ///
 /// Examples:
 ///   infra secrets keygen --output ~/.config/sops/age/keys.txt
-///   infra secrets keygen > age.key
+///   infra secrets keygen --output age.key
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct KeygenArgs {

@@ -118,7 +118,8 @@ fn a_value_that_was_put_in_or_taken_out_is_refused() {
 #[test]
 fn tampered_metadata_is_refused() {
     refused_by_all(&changed(|text| text.replace("lastmodified: \"2", "lastmodified: \"1")), &[]);
-    refused_by_all(&changed(|text| text.replace("_unencrypted", "_other")), &[]);
+    refused_by_all(&changed(|text| text.replace("unencrypted_suffix: _un", "unencrypted_regex: (")), &[]);
+    refused_by_all(&changed(|text| tampered(text, "BEGIN AGE ENCRYPTED FILE-----\n            ")), &[]);
     refused_by_all(&changed(|text| text.replace("    mac:", "    cam:")), &[]);
 }
 

@@ -201,7 +201,7 @@ proptest! {
 
     #[test]
     fn any_bytes_can_be_masked_and_nothing_around_them_is_lost(
-        secret in prop::collection::vec(128..=255_u8, 4..12),
+        secret in prop::collection::vec(0xf8..=0xff_u8, 4..12),
         before in prop::collection::vec(0..32_u8, 0..40),
         after in prop::collection::vec(0..32_u8, 0..40),
         cuts in prop::collection::vec(any::<usize>(), 0..6),

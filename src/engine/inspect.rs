@@ -121,7 +121,7 @@ fn check(session: &Session, id: &StackId, captured: &Captured) -> Result<()> {
     if session.interrupts.any() {
         return Err(Error::interrupted("stopped"));
     }
-    let said = String::from_utf8_lossy(&captured.stderr).trim().to_owned();
+    let said = session.redacted(String::from_utf8_lossy(&captured.stderr).trim());
     Err(Error::failed(format!("tofu failed in `{id}`")).detail(said))
 }
 

@@ -10,6 +10,7 @@ use super::options::{RunOptions, StalePlans, WhenToInit};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
 use super::source::source_fingerprint;
+use super::stack_secrets::StackSecrets;
 use super::watch::{Heard, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
@@ -224,6 +225,12 @@ impl StackLife<'_> {
         self.session.events.emit(RunEvent::StepStarted { stack: self.run.stack.id.clone(), step });
     }
 
+    /// Returns what the stack gets from its encrypted files.
+    fn secrets(&self) -> &StackSecrets {
+        static NONE: StackSecrets = StackSecrets::none();
+        self.session.secrets_of(&self.run.stack.id).unwrap_or(&NONE)
+    }
+
     fn call(self) -> Result<process::Invocation> {
         self.session.call(&self.run.stack, &self.run.env)
     }
@@ -233,7 +240,7 @@ impl StackLife<'_> {
             out,
             mode: self.options.mode,
             var_files: &self.run.var_files,
-            variables: inputs.to_tfvars(),
+            variables: inputs.text_with(self.secrets()),
             lock_timeout: self.options.lock_timeout.as_deref(),
             extra: &self.options.extra,
         }

@@ -171,7 +171,13 @@ mod tests {
 
     #[test]
     fn a_flat_map_nests_and_becomes_flat_again_in_its_order() {
-        let names = ["version", "age__list_0__map_enc", "age__list_0__map_recipient", "age__list_1__map_enc", "a__map_b"];
+        let names = [
+            "version",
+            "age__list_0__map_enc",
+            "age__list_0__map_recipient",
+            "age__list_1__map_enc",
+            "a__map_b",
+        ];
 
         let nested = unflatten(flat(&names)).unwrap();
 

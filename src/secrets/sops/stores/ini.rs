@@ -12,8 +12,9 @@ const DEFAULT: &str = "DEFAULT";
 
 pub(super) fn load(bytes: &[u8]) -> Result<Vec<Document>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| Error::invalid("the text is not UTF-8").at(format!("byte {}", error.valid_up_to())))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        Error::invalid("the text is not UTF-8").at(format!("byte {}", error.valid_up_to()))
+    })?;
     let mut reader = Reader::new(text);
     while let Some(line) = reader.next_line() {
         let number = reader.number;
@@ -306,7 +307,8 @@ mod tests {
 
     #[test]
     fn a_file_in_the_layout_of_sops_comes_back() {
-        let text = "top = 1\n\n; about a\n[a]\n; about key\nkey    = value\nlonger = `x # y`\n\n[b]\n`q=r` = 1\n";
+        let text =
+            "top = 1\n\n; about a\n[a]\n; about key\nkey    = value\nlonger = `x # y`\n\n[b]\n`q=r` = 1\n";
 
         assert_eq!(again(text), text);
     }
@@ -317,15 +319,14 @@ mod tests {
 
         let written = again(text);
 
-        assert_eq!(
-            written,
-            "[a]\nq = two words\ns = x\nc = one two\nm = \"\"\"l1\nl2\"\"\"\n; why\ni = v\n"
-        );
+        assert_eq!(written, "[a]\nq = two words\ns = x\nc = one two\nm = \"\"\"l1\nl2\"\"\"\n; why\ni = v\n");
     }
 
     #[test]
     fn what_is_wrong_is_told_by_its_line_without_the_value() {
-        for text in ["[a\n", "[a]\nhunter2\n", "[a]\nk=hunter2\nk=2\n", "[a]\n=hunter2\n", "[a]\nk=`hunter2\n"] {
+        for text in
+            ["[a\n", "[a]\nhunter2\n", "[a]\nk=hunter2\nk=2\n", "[a]\n=hunter2\n", "[a]\nk=`hunter2\n"]
+        {
             let error = load(text.as_bytes()).unwrap_err().to_string();
 
             assert!(error.contains("line "), "{error}");

@@ -132,10 +132,13 @@ impl Writer {
     }
 
     fn map(&mut self, items: &[Item]) {
-        let pairs: Vec<_> = items.iter().filter_map(|item| match item {
-            Item::Pair(name, value) => Some((name, value)),
-            Item::Comment(_) => None,
-        }).collect();
+        let pairs: Vec<_> = items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Pair(name, value) => Some((name, value)),
+                Item::Comment(_) => None,
+            })
+            .collect();
         self.within(['{', '}'], &pairs, |writer, (name, value)| {
             writer.text(name);
             writer.out.push_str(": ");
@@ -144,10 +147,13 @@ impl Writer {
     }
 
     fn list(&mut self, entries: &[Entry]) {
-        let values: Vec<_> = entries.iter().filter_map(|entry| match entry {
-            Entry::Value(value) => Some(value),
-            Entry::Comment(_) => None,
-        }).collect();
+        let values: Vec<_> = entries
+            .iter()
+            .filter_map(|entry| match entry {
+                Entry::Value(value) => Some(value),
+                Entry::Comment(_) => None,
+            })
+            .collect();
         self.within(['[', ']'], &values, |writer, value| writer.value(value));
     }
 

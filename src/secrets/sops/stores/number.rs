@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn json_floats_show_an_exponent_late() {
-        let cases = [(1e20, "100000000000000000000"), (1e21, "1e+21"), (1e-7, "1e-7"), (0.000_001, "0.000001")];
+        let cases =
+            [(1e20, "100000000000000000000"), (1e21, "1e+21"), (1e-7, "1e-7"), (0.000_001, "0.000001")];
         for (number, text) in cases {
             assert_eq!(json_float(number), text);
         }

@@ -5,6 +5,8 @@
 //! lines; sops writes the comment where that decision puts it, so the decision is repeated
 //! here step by step, odd ones included. Begin at [`place`].
 
+use std::ops::Range;
+
 use granit_parser::ScalarStyle;
 
 use super::token::{Kind, Mark, Remark, Source};
@@ -52,7 +54,7 @@ impl Placer {
         let real = at + source.tokens[at..].iter().take_while(|token| token.kind == Kind::BlockEnd).count();
         let real = real.min(source.tokens.len() - 1);
         let scanned = self.gap(source, at - 1, real);
-        self.end_blocks(source, at..real, real, scanned);
+        self.end_blocks(source, at..real, scanned);
         self.track(source, real);
         self.remarks_inside(source, real);
         real + 1
@@ -98,7 +100,7 @@ impl Placer {
             from = remarks.first().map_or(end, |remark| remark.start);
         }
         if let Some(remark) = remarks.first() {
-            let gap = Gap::new(self, source, last, next, from, remark);
+            let gap = Gap::new(self, source, &Between { last, next, from }, remark);
             self.placed.extend(gap.place(remarks));
         }
         from
@@ -116,14 +118,8 @@ impl Placer {
     }
 
     /// Marks the ends of blocks: before the comments that stand at the indent of their block.
-    fn end_blocks(
-        &mut self,
-        source: &mut Source<'_>,
-        ends: std::ops::Range<usize>,
-        next: usize,
-        scanned: Mark,
-    ) {
-        let next = source.tokens[next].start;
+    fn end_blocks(&mut self, source: &mut Source<'_>, ends: Range<usize>, scanned: Mark) {
+        let next = source.tokens[ends.end].start;
         let mut mark = before(scanned);
         let mut forced = false;
         for at in ends {
@@ -184,6 +180,13 @@ fn eats_breaks(kind: &Kind<'_>, source: &Source<'_>, end: Mark, next: Mark) -> b
     }
 }
 
+/// The tokens around a gap, and where the scanner stood at its start.
+struct Between {
+    last: usize,
+    next: usize,
+    from: Mark,
+}
+
 /// What follows a run of comments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
@@ -210,14 +213,8 @@ struct Gap<'a, 'b> {
 }
 
 impl<'a, 'b> Gap<'a, 'b> {
-    fn new(
-        placer: &Placer,
-        source: &'a Source<'b>,
-        last: usize,
-        next: usize,
-        from: Mark,
-        first: &Remark,
-    ) -> Self {
+    fn new(placer: &Placer, source: &'a Source<'b>, between: &Between, first: &Remark) -> Self {
+        let Between { last, next, from } = *between;
         let tokens = &source.tokens;
         let last = if tokens[last].kind == Kind::FlowEntry && last > 0 { last - 1 } else { last };
         let newlines = source.breaks_before(first.start.index);

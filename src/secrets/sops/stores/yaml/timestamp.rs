@@ -8,7 +8,8 @@ use regex::Regex;
 pub(super) fn parse(text: &str) -> Option<String> {
     static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let date = r"(?<year>[0-9]{4})-(?<month>[0-9]{1,2})-(?<day>[0-9]{1,2})";
-        let time = r"(?<hour>[0-9]{1,2}):(?<minute>[0-9]{1,2}):(?<second>[0-9]{1,2})(?:[.,](?<fraction>[0-9]+))?";
+        let time =
+            r"(?<hour>[0-9]{1,2}):(?<minute>[0-9]{1,2}):(?<second>[0-9]{1,2})(?:[.,](?<fraction>[0-9]+))?";
         Regex::new(&format!("^{date}(?:(?<gap>[Tt ]){time}(?<zone>Z|[+-][0-9]{{2}}:[0-9]{{2}})?)?$")).ok()
     });
     let found = TIME.as_ref()?.captures(text)?;

@@ -119,7 +119,8 @@ impl CreationRules {
 
 /// Returns the rule for a file: from `.sops.yaml`, with `SOPS_AGE_RECIPIENTS` before its keys.
 ///
-/// The path of the file is absolute.
+/// The path of the file is absolute. Like sops, `updatekeys` follows the file alone: hand it an
+/// empty environment.
 pub fn rule_for(rules: Option<&CreationRules>, file: &Path, env: &Environment) -> Result<CreationRule> {
     let found = match rules {
         Some(rules) => rules.rule_for(file).map_err(|error| error.at(rules.path.display()))?,
@@ -206,7 +207,7 @@ creation_rules:
         let prod = rule("/p/prod/a.yaml");
 
         assert_eq!(prod.groups[0].recipients, ["age1a", "age1b"]);
-        assert_eq!(prod.selection.setting(), ("encrypted_regex", "^(data)$"));
+        assert_eq!(prod.selection.setting(), Some(("encrypted_regex", "^(data)$")));
         assert_eq!(prod.mac_scope, MacScope::OnlyEncrypted);
         assert_eq!(rule("/p/other/prod/a.yaml").groups[0].recipients, ["age1z"]);
         assert_eq!(rules().indents(), Indents { yaml: Some(2), json: None });
@@ -229,8 +230,8 @@ creation_rules:
         let alone = rule_for(None, Path::new("/p/a.yaml"), &env).unwrap();
 
         assert_eq!(rule.groups[0].recipients, ["age1x", "age1y"]);
-        assert_eq!(rule.selection.setting().0, "encrypted_regex");
-        assert_eq!(alone.selection.setting(), ("unencrypted_suffix", "_unencrypted"));
+        assert_eq!(rule.selection.setting().unwrap().0, "encrypted_regex");
+        assert_eq!(alone.selection.setting(), Some(("unencrypted_suffix", "_unencrypted")));
     }
 
     #[test]

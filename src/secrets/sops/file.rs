@@ -16,10 +16,11 @@ use super::data_key::DataKey;
 use super::format::Format;
 use super::key_group::Group;
 use super::key_wrapping::{self, Which, foreign_key, needed};
-use super::mac;
+use super::mac::{self, MacScope};
 use super::metadata::Metadata;
 use super::refusal::{about_file, refused};
 use super::seal::{Memory, Scheme, open, seal};
+use super::selection::Selection;
 use super::stores::{self, Layout};
 use super::tree::{Document, Item, Value};
 use super::tree_path::TreePath;
@@ -174,12 +175,21 @@ fn encrypt_parts(input: Input<'_>, rule: &CreationRule, now: Timestamp) -> Resul
     let threshold = if groups.len() > 1 { needed(&groups, rule.threshold) } else { rule.threshold };
     let key = DataKey::random()?;
     key_wrapping::wrap(&mut groups, threshold, &key, Which::All)?;
-    let scheme = Scheme { selection: rule.selection.clone(), scope: rule.mac_scope };
-    let mut metadata = Metadata::new(scheme, groups, threshold);
+    let mut metadata = Metadata::new(scheme_for(input.format, rule), groups, threshold);
     let cipher = Cipher::new(&key);
     let computed = seal(&mut documents, &cipher, &metadata.scheme, &Memory::default())?;
     metadata.set_mac(&computed, now, |mac, time| cipher.seal(mac, time, &mut Ivs::default()))?;
     join(input.format, input.layout, documents, &metadata)
+}
+
+/// Returns how a new file is encrypted; a binary one always as a whole, whatever the rule picks.
+fn scheme_for(format: Format, rule: &CreationRule) -> Scheme {
+    match format {
+        Format::Binary => Scheme { selection: Selection::everything(), scope: MacScope::All },
+        Format::Yaml | Format::Json | Format::Dotenv | Format::Ini => {
+            Scheme { selection: rule.selection.clone(), scope: rule.mac_scope }
+        }
+    }
 }
 
 /// Tells whether a file has SOPS metadata.
@@ -193,11 +203,11 @@ pub fn is_encrypted(input: Input<'_>) -> bool {
 fn split(input: Input<'_>) -> Result<(Vec<Document>, Metadata)> {
     let documents = match stores::load_encrypted(input.format, input.bytes) {
         Ok(documents) => documents,
-        Err(_) if input.format == Format::Binary => return Err(not_encrypted()),
+        Err(_) if input.format == Format::Binary => return Err(no_metadata(input.bytes)),
         Err(error) => return Err(error),
     };
     let (documents, metadata) = stores::split_metadata(input.format, documents)?;
-    let metadata = metadata.ok_or_else(not_encrypted)?;
+    let metadata = metadata.ok_or_else(|| no_metadata(input.bytes))?;
     Ok((documents, Metadata::read(metadata)?))
 }
 
@@ -206,7 +216,13 @@ fn join(format: Format, layout: Layout, documents: Vec<Document>, metadata: &Met
     stores::write_encrypted(format, &documents, layout)
 }
 
-fn not_encrypted() -> Error {
+/// Says why there is nothing to decrypt with: a plain file, or one that lost its end.
+fn no_metadata(bytes: &[u8]) -> Error {
+    let mark = b"ENC[AES256_GCM,";
+    if bytes.windows(mark.len()).any(|window| window == mark) {
+        return refused("it has encrypted values, but its `sops` metadata is missing or cut off")
+            .hint("take the file from version control");
+    }
     refused("it is not encrypted: it has no `sops` metadata").hint("encrypt it with `infra secrets encrypt`")
 }
 

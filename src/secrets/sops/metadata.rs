@@ -92,13 +92,14 @@ impl Metadata {
 
     /// Makes the block of a new file, without its MAC.
     pub fn new(scheme: Scheme, groups: Vec<Group>, threshold: usize) -> Self {
-        let (name, text) = scheme.selection.setting();
         let mut items = vec![
             Item::Pair("lastmodified".to_owned(), Value::text("")),
             Item::Pair("mac".to_owned(), Value::text("")),
-            Item::Pair(name.to_owned(), Value::text(text)),
             Item::Pair("version".to_owned(), Value::text(VERSION)),
         ];
+        if let Some((name, text)) = scheme.selection.setting() {
+            items.push(Item::Pair(name.to_owned(), Value::text(text)));
+        }
         if scheme.scope == MacScope::OnlyEncrypted {
             items.push(Item::Pair("mac_only_encrypted".to_owned(), Value::Bool(true)));
         }

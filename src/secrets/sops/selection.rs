@@ -30,6 +30,7 @@ pub struct Selection {
 
 #[derive(Clone, Debug)]
 enum Rule {
+    Everything,
     UnencryptedSuffix,
     EncryptedSuffix,
     UnencryptedRegex(Regex),
@@ -89,15 +90,21 @@ impl Selection {
         Ok(Self { name, text, rule })
     }
 
-    /// Returns the name and text for the metadata.
-    pub(super) fn setting(&self) -> (&'static str, &str) {
-        (self.name, &self.text)
+    /// Makes the rule of a file that is one single value: all is encrypted, and nothing is written.
+    pub(super) fn everything() -> Self {
+        Self { name: "", text: String::new(), rule: Rule::Everything }
+    }
+
+    /// Returns the name and text for the metadata, where there is something to say.
+    pub(super) fn setting(&self) -> Option<(&'static str, &str)> {
+        (!self.name.is_empty()).then_some((self.name, self.text.as_str()))
     }
 
     /// Tells whether what stands at a place is encrypted.
     pub(super) fn picks(&self, place: &Place, leaf: Leaf) -> bool {
         let any_name = |test: &dyn Fn(&str) -> bool| place.path.iter().any(|name| test(name));
         match &self.rule {
+            Rule::Everything => true,
             Rule::UnencryptedSuffix => !any_name(&|name| name.ends_with(&self.text)),
             Rule::EncryptedSuffix => any_name(&|name| name.ends_with(&self.text)),
             Rule::UnencryptedRegex(regex) => !any_name(&|name| regex.is_match(name)),

@@ -2,10 +2,12 @@
 //!
 //! Every format is loaded into this and written from it; encryption walks over it.
 
+use std::fmt;
+
 use zeroize::Zeroizing;
 
 /// A value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Value {
     /// Nothing; never encrypted, never in the MAC.
     Null,
@@ -44,7 +46,7 @@ pub enum Entry {
 }
 
 /// A comment; it can be encrypted like a value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Comment {
     /// The text after the sign.
     pub text: Zeroizing<String>,
@@ -59,6 +61,29 @@ impl Value {
     /// Makes a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(Zeroizing::new(text.into().into_bytes()))
+    }
+}
+
+/// Shows the shape only: every scalar may be a secret.
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(_) => f.write_str("bool"),
+            Self::Int(_) => f.write_str("int"),
+            Self::Float(_) => f.write_str("float"),
+            Self::Time(_) => f.write_str("time"),
+            Self::Text(_) => f.write_str("text"),
+            Self::Map(items) => items.fmt(f),
+            Self::List(entries) => entries.fmt(f),
+        }
+    }
+}
+
+/// Shows where it stands, not what it says.
+impl fmt::Debug for Comment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.beside { "beside" } else { "above" })
     }
 }
 

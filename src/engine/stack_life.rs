@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::events::RunEvent;
 use crate::model::{Action, ChangeCounts, StackRun, Step};
 use crate::process;
-use crate::tofu::call::{self, InitBackend, Narration, PlanCall, PlanMode};
-use crate::tofu::messages;
+use crate::tofu::call::{self, ApplyCall, InitBackend, Narration, PlanCall, PlanMode};
+use crate::tofu::{Flavour, messages};
 
 /// One stack with everything its steps need.
 #[derive(Clone, Copy, Debug)]
@@ -125,8 +125,17 @@ impl StackLife<'_> {
             return Err(stale(id, "its plan file was changed").into());
         }
         self.step(Step::Apply);
-        let timeout = self.options.lock_timeout.as_deref();
-        let call = call::apply(self.call()?, &plans.plan_path(id), timeout, self.session.narration());
+        let inputs = resolve_inputs(self.session, self.run).await?;
+        let path = plans.plan_path(id);
+        // Terraform refuses variables beside a plan, and has none that the plan lacks.
+        let takes_variables = self.session.tofu.flavour == Flavour::OpenTofu;
+        let call = ApplyCall {
+            plan: &path,
+            var_files: if takes_variables { &self.run.var_files } else { &[] },
+            variables: inputs.text_with(self.secrets()).filter(|_| takes_variables),
+            lock_timeout: self.options.lock_timeout.as_deref(),
+        };
+        let call = call::apply(self.call()?, call, self.session.narration());
         self.session.outputs.borrow_mut().remove(id);
         let watched = watch(self.session, id, Step::Apply, call).await?;
         let outcome = match watched.status.success() {

@@ -46,7 +46,7 @@ impl Default for Layout {
 /// Reads plaintext.
 pub fn load(format: Format, bytes: &[u8]) -> Result<Vec<Document>> {
     match format {
-        Format::Yaml => yaml::load(bytes),
+        Format::Yaml => yaml::load(bytes, yaml::Purpose::Plain),
         Format::Json => json::load(bytes),
         Format::Dotenv => dotenv::load(bytes),
         Format::Ini => ini::load(bytes),
@@ -58,7 +58,8 @@ pub fn load(format: Format, bytes: &[u8]) -> Result<Vec<Document>> {
 pub fn load_encrypted(format: Format, bytes: &[u8]) -> Result<Vec<Document>> {
     match format {
         Format::Binary => json::load(bytes),
-        Format::Yaml | Format::Json | Format::Dotenv | Format::Ini => load(format, bytes),
+        Format::Yaml => yaml::load(bytes, yaml::Purpose::Encrypted),
+        Format::Json | Format::Dotenv | Format::Ini => load(format, bytes),
     }
 }
 

@@ -17,15 +17,21 @@ mod token;
 
 use super::super::tree::Document;
 use crate::error::{Error, Result};
-pub(super) use page::Purpose;
+
+/// What a text is for: an encrypted file means what sops wrote, plaintext what sops reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Plain,
+    Encrypted,
+}
 
 /// Reads the documents of a text.
-pub(super) fn load(bytes: &[u8]) -> Result<Vec<Document>> {
+pub(super) fn load(bytes: &[u8], purpose: Purpose) -> Result<Vec<Document>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Error::invalid("the text is not UTF-8").at(format!("byte {}", error.valid_up_to()))
     })?;
-    let roots = parser::parse(text)?;
+    let roots = parser::parse(text, purpose)?;
     if roots.is_empty() && !text.trim().is_empty() {
         return Err(Error::invalid("the text has comments but no document"));
     }
@@ -43,11 +49,12 @@ mod tests {
     use super::*;
 
     fn again(text: &str) -> String {
-        String::from_utf8(write(&load(text.as_bytes()).unwrap(), 4, Purpose::Encrypted)).unwrap()
+        String::from_utf8(write(&load(text.as_bytes(), Purpose::Plain).unwrap(), 4, Purpose::Encrypted))
+            .unwrap()
     }
 
     fn refusal(text: &str) -> String {
-        load(text.as_bytes()).unwrap_err().to_string()
+        load(text.as_bytes(), Purpose::Plain).unwrap_err().to_string()
     }
 
     #[test]
@@ -65,10 +72,32 @@ mod tests {
     #[test]
     fn the_comment_of_an_empty_map_is_kept_in_encrypted_files_only() {
         let text = "a: {\n    # inside\n}\n";
-        let documents = load(text.as_bytes()).unwrap();
+        let documents = load(text.as_bytes(), Purpose::Plain).unwrap();
 
         assert_eq!(write(&documents, 4, Purpose::Encrypted), text.as_bytes());
         assert_eq!(write(&documents, 4, Purpose::Plain), b"a: {}\n");
+    }
+
+    #[test]
+    fn a_comment_behind_a_deeper_block_moves_into_it_in_plaintext_only() {
+        let text = "a:\n    b:\n        c: 1\n    # of a\nd: 2\n";
+
+        let plain = load(text.as_bytes(), Purpose::Plain).unwrap();
+        let encrypted = load(text.as_bytes(), Purpose::Encrypted).unwrap();
+
+        let moved = "a:\n    b:\n        c: 1\n        # of a\nd: 2\n";
+        assert_eq!(write(&plain, 4, Purpose::Plain), moved.as_bytes());
+        assert_eq!(write(&encrypted, 4, Purpose::Encrypted), text.as_bytes());
+    }
+
+    #[test]
+    fn an_encrypted_file_keeps_the_comments_of_lists() {
+        let text =
+            "a: [\n    #one\n]\nb:\n    #two\n    #three\n    - c: 1\n    #four\n    - d\n    #five\ne: 1\n";
+
+        let documents = load(text.as_bytes(), Purpose::Encrypted).unwrap();
+
+        assert_eq!(String::from_utf8(write(&documents, 4, Purpose::Encrypted)).unwrap(), text);
     }
 
     #[test]
@@ -80,7 +109,7 @@ mod tests {
 
     #[test]
     fn another_indent_is_kept_within_what_yaml_allows() {
-        let documents = load(b"a: {b: 1}\n").unwrap();
+        let documents = load(b"a: {b: 1}\n", Purpose::Plain).unwrap();
 
         assert_eq!(write(&documents, 2, Purpose::Plain), b"a:\n  b: 1\n");
         assert_eq!(write(&documents, 1, Purpose::Plain), b"a:\n  b: 1\n");
@@ -103,7 +132,7 @@ mod tests {
 
     #[test]
     fn carriage_returns_and_a_byte_order_mark_are_no_content() {
-        let documents = load("\u{feff}a: 1\r\nb: |\r\n  x\r\n".as_bytes()).unwrap();
+        let documents = load("\u{feff}a: 1\r\nb: |\r\n  x\r\n".as_bytes(), Purpose::Plain).unwrap();
 
         assert_eq!(
             documents,
@@ -114,12 +143,12 @@ mod tests {
     #[test]
     fn several_documents_stay_apart() {
         assert_eq!(again("a: 1\n---\n# two\nb: 2\n---\n"), "a: 1\n---\n# two\nb: 2\n---\n{}\n");
-        assert_eq!(load(b"").unwrap(), Vec::<Document>::new());
+        assert_eq!(load(b"", Purpose::Plain).unwrap(), Vec::<Document>::new());
     }
 
     #[test]
     fn bytes_that_are_no_text_are_written_as_base_64() {
-        let documents = load(b"a: !!binary gIGC\n").unwrap();
+        let documents = load(b"a: !!binary gIGC\n", Purpose::Plain).unwrap();
 
         assert_eq!(find(&documents[0], "a"), Some(&Value::Text(vec![0x80, 0x81, 0x82].into())));
         assert_eq!(write(&documents, 4, Purpose::Plain), b"a: !!binary gIGC\n");

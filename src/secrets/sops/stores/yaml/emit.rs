@@ -7,7 +7,8 @@ use base64::Engine as _;
 
 use super::super::super::tree::{Comment, Document, Entry, Item, Value};
 use super::super::number;
-use super::page::{Leaves, Notes, Page, Purpose};
+use super::Purpose;
+use super::page::{Leaves, Notes, Page};
 use super::style::{self, Style};
 
 /// Keys longer than this stand behind a question mark.
@@ -144,9 +145,14 @@ fn write_empty_map(page: &mut Page, within: Within) {
     page.foot_note();
 }
 
+/// The comments of an empty list wait for what follows it in sops; an encrypted file keeps
+/// them inside, since they can be decrypted only there.
 fn write_empty_list(page: &mut Page, within: Within) {
     page.sign("[", Leaves::Space);
     page.deeper(within == Within::List, true);
+    if page.purpose() == Purpose::Encrypted {
+        page.head_note();
+    }
     page.back();
     if page.is_at_line_start() {
         page.indent();

@@ -1,5 +1,6 @@
 //! Reads what stands in brackets: lists and maps in flow style.
 
+use super::Purpose;
 use super::node::{Content, Node};
 use super::parser::{Parser, Place, raise_foot};
 use super::token::{Kind, Mark};
@@ -19,6 +20,9 @@ impl<'a> Parser<'a> {
             } else {
                 items.push(self.node(Place::Flow)?);
             }
+        }
+        if items.is_empty() && self.purpose() == Purpose::Encrypted {
+            keep_inside(&mut node);
         }
         self.end_flow(&mut node, mark);
         node.content = Content::List(items);
@@ -63,9 +67,7 @@ impl<'a> Parser<'a> {
             pairs.push((key, value));
         }
         if pairs.is_empty() {
-            // sops writes the comments of an empty map within its braces; they are not to be lost.
-            let inside = std::mem::take(&mut node.foot);
-            node.head.extend(inside);
+            keep_inside(&mut node);
         }
         self.end_flow(&mut node, mark);
         self.finish_map(node, pairs)
@@ -94,4 +96,10 @@ impl<'a> Parser<'a> {
             _ => self.node(Place::Flow),
         }
     }
+}
+
+/// Keeps the comments between empty brackets, where encrypted files have them.
+fn keep_inside(node: &mut Node) {
+    let inside = std::mem::take(&mut node.foot);
+    node.head.extend(inside);
 }

@@ -3,6 +3,7 @@
 //! It keeps the same few facts as libyaml's emitter, because where yaml.v3 breaks a line or
 //! leaves one empty follows from them. It knows nothing of maps and lists.
 
+use super::Purpose;
 use super::style::{self, Style};
 
 /// Comments of the event that is being written.
@@ -24,13 +25,6 @@ pub(super) enum Leaves {
     Space,
     /// The line still counts as indentation.
     Indent,
-}
-
-/// What a text is written for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Purpose {
-    Plain,
-    Encrypted,
 }
 
 /// The text written so far.
@@ -97,9 +91,14 @@ impl Page {
         self.indents.pop();
     }
 
-    /// Takes over the comments of the next event; those still waiting are replaced.
-    pub(super) fn note(&mut self, notes: Notes) {
+    /// Takes over the comments of the next event. Those still waiting are replaced, as in
+    /// yaml.v3, where one of a list and one of the map that starts it meet; an encrypted file
+    /// keeps both.
+    pub(super) fn note(&mut self, mut notes: Notes) {
         let waiting = &mut self.notes;
+        if self.purpose == Purpose::Encrypted && !waiting.head.is_empty() && !notes.head.is_empty() {
+            notes.head = format!("{}\n{}", waiting.head, notes.head);
+        }
         for (waiting, new) in [
             (&mut waiting.head, notes.head),
             (&mut waiting.line, notes.line),

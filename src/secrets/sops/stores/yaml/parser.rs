@@ -11,16 +11,18 @@ use granit_parser::ScalarStyle;
 use zeroize::Zeroizing;
 
 use super::super::MAX_DEPTH;
+use super::Purpose;
 use super::node::{Content, Lines, Node, Root, Scalar};
 use super::placing::{self, Placed, Relation};
 use super::token::{self, Kind, Mark, Token};
 use crate::error::{Error, Result};
 
 /// Reads the documents of a text.
-pub(super) fn parse(text: &str) -> Result<Vec<Root>> {
+pub(super) fn parse(text: &str, purpose: Purpose) -> Result<Vec<Root>> {
     let mut source = token::scan(text)?;
-    let placed = placing::place(&mut source);
+    let placed = placing::place(&mut source, purpose);
     let mut parser = Parser {
+        purpose,
         tokens: source.tokens,
         at: 1,
         placed: placed.into_iter().peekable(),
@@ -36,6 +38,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Root>> {
 
 /// The tokens and comments that are still to be read.
 pub(super) struct Parser<'a> {
+    purpose: Purpose,
     tokens: Vec<Token<'a>>,
     at: usize,
     placed: std::iter::Peekable<std::vec::IntoIter<Placed>>,
@@ -68,6 +71,10 @@ impl<'a> Parser<'a> {
     /// Returns where the next token starts.
     pub(super) fn mark(&self) -> Mark {
         self.tokens.get(self.at).map_or_else(Mark::default, |token| token.start)
+    }
+
+    pub(super) const fn purpose(&self) -> Purpose {
+        self.purpose
     }
 
     /// Passes a token without a look at the next, which would gather its comments.
@@ -234,6 +241,9 @@ impl<'a> Parser<'a> {
         }
         if self.peek() != Kind::BlockEnd {
             return self.unexpected();
+        }
+        if let (Purpose::Encrypted, Some(last)) = (self.purpose, items.last_mut()) {
+            last.foot.append(&mut self.foot);
         }
         self.pass();
         node.content = Content::List(items);

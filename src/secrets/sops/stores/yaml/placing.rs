@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use granit_parser::ScalarStyle;
 
+use super::Purpose;
 use super::token::{Kind, Mark, Remark, Source};
 
 /// How a comment relates to the token it belongs to.
@@ -32,8 +33,9 @@ pub(super) struct Placed {
 }
 
 /// Places every comment, and moves the ends of blocks before comments of their parents.
-pub(super) fn place(source: &mut Source<'_>) -> Vec<Placed> {
-    let mut placer = Placer { placed: Vec::new(), indents: Vec::new(), flow_level: 0, next_remark: 0 };
+pub(super) fn place(source: &mut Source<'_>, purpose: Purpose) -> Vec<Placed> {
+    let mut placer =
+        Placer { purpose, placed: Vec::new(), indents: Vec::new(), flow_level: 0, next_remark: 0 };
     let mut at = 1;
     while at < source.tokens.len() {
         at = placer.step(source, at);
@@ -42,6 +44,7 @@ pub(super) fn place(source: &mut Source<'_>) -> Vec<Placed> {
 }
 
 struct Placer {
+    purpose: Purpose,
     placed: Vec<Placed>,
     indents: Vec<usize>,
     flow_level: usize,
@@ -198,6 +201,7 @@ enum After {
 /// The comments between two tokens while they are placed.
 struct Gap<'a, 'b> {
     source: &'a Source<'b>,
+    purpose: Purpose,
     after: After,
     next: Mark,
     next_indent: usize,
@@ -221,6 +225,7 @@ impl<'a, 'b> Gap<'a, 'b> {
         let beside = usize::from(newlines == 0 && first.start.column > 1);
         Self {
             source,
+            purpose: placer.purpose,
             after: match tokens[next].kind {
                 Kind::StreamEnd => After::StreamEnd,
                 Kind::FlowListEnd | Kind::FlowMapEnd => After::FlowEnd,
@@ -303,10 +308,16 @@ impl<'a, 'b> Gap<'a, 'b> {
         self.token = end;
     }
 
-    /// What stands left of the block and not below the comment makes the comment a foot.
+    /// What stands left of the block and not below the comment makes the comment a foot: of
+    /// the last value, as in yaml.v3, or of the block whose indent it has. The latter is what
+    /// an encrypted file means; sops cannot decrypt the comment then, for it looks elsewhere.
     fn part_if_dedented(&mut self, next: Mark) {
-        if !self.lines.is_empty() && next.column < self.next_indent && next.column != self.start.column {
-            self.push(Relation::Foot, self.token, next.index);
+        if self.lines.is_empty() || next.column >= self.next_indent || next.column == self.start.column {
+            return;
+        }
+        match self.purpose {
+            Purpose::Plain => self.push(Relation::Foot, self.token, next.index),
+            Purpose::Encrypted => self.push_foot(next.index),
         }
     }
 

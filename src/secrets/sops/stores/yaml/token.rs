@@ -109,9 +109,7 @@ fn syntax_error(error: &ScanError) -> Error {
     let place = format!("line {}, column {}", marker.line(), marker.col() + 1);
     match error.kind() {
         ErrorKind::RecursionLimitExceeded => super::super::too_deep().at(place),
-        ErrorKind::UnknownAnchor { .. } => {
-            Error::invalid("an alias names an anchor that is not there").at(place)
-        }
+        ErrorKind::UnknownAnchor => Error::invalid("an alias names an anchor that is not there").at(place),
         _ => Error::invalid("the text is not valid YAML").at(place),
     }
 }

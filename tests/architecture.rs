@@ -40,7 +40,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "tofu",
         ],
     ),
-    ("cli", &["commands", "log", "process", "report"]),
+    ("cli", &["commands", "log", "process", "report", "secrets"]),
 ];
 
 #[test]

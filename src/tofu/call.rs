@@ -171,6 +171,28 @@ pub fn force_unlock(base: Invocation, id: &str) -> Invocation {
     base.args(["force-unlock", "-no-color", "-force", id])
 }
 
+/// Returns whether a subcommand takes variables.
+pub fn takes_variables(subcommand: &str) -> bool {
+    ["plan", "apply", "destroy", "refresh", "import", "console", "test"].contains(&subcommand)
+}
+
+/// Returns a call in which a subcommand gets variables although its arguments are the user's own.
+pub fn with_default_variables(
+    base: Invocation,
+    subcommand: &str,
+    files: &[std::path::PathBuf],
+    variables: Option<String>,
+) -> Invocation {
+    let mut flags: Vec<String> = files.iter().map(|file| format!("'-var-file={}'", file.display())).collect();
+    let mut base = base;
+    if let Some(variables) = variables {
+        let (fed, path) = base.feed_quietly(variables.into_bytes());
+        flags.push(format!("-var-file={path}"));
+        base = fed;
+    }
+    if flags.is_empty() { base } else { base.env(&format!("TF_CLI_ARGS_{subcommand}"), &flags.join(" ")) }
+}
+
 fn narrated(call: Invocation, narration: Narration) -> Invocation {
     match narration {
         Narration::Both => call.tap("-json-into="),

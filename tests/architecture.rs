@@ -35,6 +35,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "process",
             "project",
             "report",
+            "secrets",
             "stacks",
             "state",
             "tofu",

@@ -14,6 +14,7 @@ use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Clock, Environment};
 use crate::process::Interrupts;
 use crate::report::{ColorChoice, Terminal, Verbosity, show_error};
+use crate::secrets::hardening::harden_process;
 
 /// Run OpenTofu over layered stacks
 ///
@@ -156,6 +157,9 @@ fn start(cli: Cli, env: Environment, clock: Clock, terminal: Terminal) -> Result
         );
     }
     let cwd = cli.global.working_directory()?;
+    for warning in harden_process() {
+        tracing::warn!("{warning}");
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| Error::unavailable("cannot start the runtime").because(e))?;
     let exit = runtime.block_on(async {

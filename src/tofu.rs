@@ -7,6 +7,7 @@
 mod binary;
 pub mod call;
 mod constraint;
+pub mod encryption;
 pub mod environment;
 pub mod hints;
 mod install;

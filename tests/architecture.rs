@@ -23,7 +23,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("stacks", &["process"]),
     ("state", &["process"]),
     ("tofu", &["process", "atomic_file"]),
-    ("engine", &["atomic_file", "events", "process", "project", "stacks", "state", "tofu"]),
+    ("engine", &["atomic_file", "events", "process", "project", "secrets", "stacks", "state", "tofu"]),
     ("report", &["atomic_file", "events"]),
     (
         "commands",
@@ -41,7 +41,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "tofu",
         ],
     ),
-    ("cli", &["commands", "log", "process", "report"]),
+    ("cli", &["commands", "log", "process", "report", "secrets"]),
 ];
 
 #[test]

@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::Context;
 use super::stack_args::StackArgs;
-use super::workspace::Workspace;
-use crate::engine::{self, StateNeed};
+use super::workspace::{Purpose, Workspace};
+use crate::engine;
 use crate::error::{Exit, Kind, Result};
 use crate::tofu::call::FmtMode;
 
@@ -30,7 +30,7 @@ pub async fn run(args: &FmtArgs, context: &Context) -> Result<Exit> {
     let chosen = workspace.choose(&args.stacks, context)?;
     let mode = if args.check { FmtMode::Check } else { FmtMode::Write };
     let formatted = workspace
-        .with_session(context, StateNeed::No, async |session| {
+        .with_session(context, Purpose::files_of(&chosen), async |session| {
             engine::format_files(session, &chosen, mode).await
         })
         .await?;

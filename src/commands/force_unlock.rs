@@ -6,8 +6,8 @@ use clap_complete::engine::ArgValueCompleter;
 use super::Context;
 use super::locks::{StackLock, load_locks, process_words};
 use super::stack_args::stack_names;
-use super::workspace::Workspace;
-use crate::engine::{self, StateNeed};
+use super::workspace::{Purpose, Workspace};
+use crate::engine;
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Backend, Stack, StackId};
 use crate::report::{Asking, confirm};
@@ -169,7 +169,7 @@ async fn release_foreign(
     ask(id, args, context).await?;
     let released =
         async |session: &engine::Session| engine::release_foreign_lock(session, target.stack, lock_id).await;
-    workspace.with_session(context, StateNeed::Yes, released).await?;
+    workspace.with_session(context, Purpose::states_of(std::slice::from_ref(id)), released).await?;
     context.terminal.note(&format!("released the lock of `{id}`"));
     Ok(Exit::OK)
 }

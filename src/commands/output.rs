@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::Context;
 use super::stack_args::StackArgs;
-use super::workspace::Workspace;
-use crate::engine::{self, StateNeed};
+use super::workspace::{Purpose, Workspace};
+use crate::engine;
 use crate::error::{Error, Exit, Result};
 use crate::model::StackId;
 use crate::report::{Terminal, Tone};
@@ -44,7 +44,9 @@ pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let (chosen, name) = choose(&workspace, args, context)?;
     let outputs = workspace
-        .with_session(context, StateNeed::Yes, async |session| engine::read_outputs(session, &chosen).await)
+        .with_session(context, Purpose::states_of(&chosen), async |session| {
+            engine::read_outputs(session, &chosen).await
+        })
         .await?;
     let outputs = only_named(outputs, name.as_deref())?;
     if args.raw {

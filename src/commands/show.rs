@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::Context;
 use super::stack_args::StackArgs;
-use super::workspace::Workspace;
-use crate::engine::{self, SavedPlans, StateNeed};
+use super::workspace::{Purpose, Workspace};
+use crate::engine::{self, SavedPlans};
 use crate::error::{Error, Exit, Result};
 use crate::report::Tone;
 
@@ -30,7 +30,7 @@ pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let chosen = workspace.choose(&args.stacks, context)?;
     let plans = SavedPlans::at(workspace.project.plans_dir());
     workspace
-        .with_session(context, StateNeed::Yes, async |session| {
+        .with_session(context, Purpose::states_of(&chosen), async |session| {
             for id in &chosen {
                 let plan = args.plan.then(|| plans.plan_path(id));
                 if plan.as_ref().is_some_and(|plan| !plan.exists()) {

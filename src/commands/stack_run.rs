@@ -5,11 +5,11 @@ use clap::Args;
 
 use super::Context;
 use super::stack_args::StackArgs;
-use super::workspace::Workspace;
+use super::workspace::{Purpose, Workspace};
 use crate::engine::{self, Approval, RunOptions, SavedPlans, StalePlans, StateNeed, WhenToInit};
 use crate::error::{Error, Exit, Result};
 use crate::events::Events;
-use crate::model::{Holder, RunCommand, RunPlan, RunReport, StackRun};
+use crate::model::{Holder, RunCommand, RunPlan, RunReport, StackId, StackRun};
 use crate::process;
 use crate::report::{Asking, Console, JsonLines, PlanOutput, Report, RunRecord, Unfinished, listen};
 use crate::stacks;
@@ -111,8 +111,11 @@ async fn run(
 ) -> Result<RunReport> {
     let (events, messages) = Events::channel();
     warn_of_the_past(workspace, &events);
-    let session =
-        workspace.open_session(context, events, (StateNeed::Yes, Some(options.run_id.clone()))).await?;
+    let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
+    // Checking the configuration needs no credentials, so it opens no secrets either.
+    let state = if plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
+    let purpose = Purpose { stacks: &chosen, state, run_id: Some(options.run_id.clone()) };
+    let session = workspace.open_session(context, events, purpose).await?;
     let reports = reports(workspace, plan, options, args, context)?;
     let running = async move {
         let report = engine::run(&session, plan, options).await;

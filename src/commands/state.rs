@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::Context;
 use super::stack_args::StackArgs;
-use super::workspace::Workspace;
-use crate::engine::{self, StateNeed};
+use super::workspace::{Purpose, Workspace};
+use crate::engine;
 use crate::error::{Exit, Result};
 use crate::report::Tone;
 
@@ -56,7 +56,7 @@ async fn list(args: &ListArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let chosen = workspace.choose(&args.stacks, context)?;
     let listed = workspace
-        .with_session(context, StateNeed::Yes, async |session| {
+        .with_session(context, Purpose::states_of(&chosen), async |session| {
             let mut listed = Map::new();
             for id in &chosen {
                 let addresses = engine::read_addresses(session, id, &args.extra).await?;

@@ -7,8 +7,8 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::Context;
 use super::stack_args::stack_names;
-use super::workspace::Workspace;
-use crate::engine::{self, StateNeed};
+use super::workspace::{Purpose, Workspace};
+use crate::engine;
 use crate::error::{Exit, Result};
 
 /// Run tofu itself, in a stack's folder with the right environment
@@ -35,7 +35,7 @@ pub async fn run(args: &TofuArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let stack = workspace.choose_one(args.stack.clone(), context)?;
     workspace
-        .with_session(context, StateNeed::Yes, async |session| {
+        .with_session(context, Purpose::states_of(std::slice::from_ref(&stack.id)), async |session| {
             engine::pass_through(session, stack, &args.args).await
         })
         .await

@@ -1,15 +1,41 @@
 //! The project as commands need it: loaded, its stacks discovered, a tofu at hand.
 
+use std::collections::BTreeMap;
+
 use super::Context;
 use super::deps;
 use super::stack_args::StackArgs;
-use crate::engine::{Session, SessionParts, StateNeed};
+use crate::engine::{self, Session, SessionParts, StackSecrets, StateNeed};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Project, Stack, StackId};
 use crate::project;
-use crate::report::{Console, PlanOutput, listen};
+use crate::report::{Console, PlanOutput, listen, passphrase_prompt};
+use crate::secrets::keyring::{KeyPlaces, Keyring};
 use crate::stacks;
+
+/// What a session is opened for.
+#[derive(Debug)]
+pub struct Purpose<'a> {
+    /// The chosen stacks.
+    pub stacks: &'a [StackId],
+    /// Whether their states are touched.
+    pub state: StateNeed,
+    /// The run, if it is one.
+    pub run_id: Option<String>,
+}
+
+impl<'a> Purpose<'a> {
+    /// Returns the purpose of a command that looks into states.
+    pub const fn states_of(stacks: &'a [StackId]) -> Self {
+        Self { stacks, state: StateNeed::Yes, run_id: None }
+    }
+
+    /// Returns the purpose of a command that touches files only.
+    pub const fn files_of(stacks: &'a [StackId]) -> Self {
+        Self { stacks, state: StateNeed::No, run_id: None }
+    }
+}
 
 /// A loaded project.
 #[derive(Debug)]
@@ -64,9 +90,10 @@ impl Workspace {
         &self,
         context: &Context,
         events: Events,
-        (state, run_id): (StateNeed, Option<String>),
+        purpose: Purpose<'_>,
     ) -> Result<Session> {
         let tofu = deps::ensure(&self.project, context).await?;
+        let secrets = self.open_secrets(context, &purpose).await?;
         Session::open(SessionParts {
             project: self.project.clone(),
             stacks: self.stacks.clone(),
@@ -75,21 +102,55 @@ impl Workspace {
             events,
             interrupts: context.interrupts.clone(),
             clock: context.clock,
-            state,
-            run_id,
+            secrets,
+            state: purpose.state,
+            run_id: purpose.run_id,
         })
         .await
+    }
+
+    /// Opens the encrypted files of the chosen stacks and of those they take values from.
+    async fn open_secrets(
+        &self,
+        context: &Context,
+        purpose: &Purpose<'_>,
+    ) -> Result<BTreeMap<StackId, StackSecrets>> {
+        if purpose.state == StateNeed::No {
+            return Ok(BTreeMap::new());
+        }
+        let mut feeding = Vec::new();
+        for id in purpose.stacks {
+            let inputs = stacks::resolve_inputs(&self.project, &self.stacks, id)?;
+            feeding.extend(inputs.into_values().map(|from| from.stack));
+        }
+        let wanted = |stack: &&Stack| purpose.stacks.contains(&stack.id) || feeding.contains(&stack.id);
+        let stacks: Vec<&Stack> = self.stacks.iter().filter(wanted).collect();
+        let prompt = passphrase_prompt(context.asking());
+        let keyring = Keyring::load(self.key_places(context), &prompt).await;
+        engine::load_secrets(&keyring, &self.project, &stacks).await
+    }
+
+    fn key_places<'a>(&'a self, context: &'a Context) -> KeyPlaces<'a> {
+        KeyPlaces {
+            env: &context.env,
+            dir: &context.cwd,
+            project: Some(&self.project.root),
+            settings: &self.project.secrets,
+            vault_ids: &[],
+            password_files: &[],
+            interrupts: &context.interrupts,
+        }
     }
 
     /// Opens a session for a command that is no run, does the work, and tells warnings on the way.
     pub async fn with_session<T>(
         &self,
         context: &Context,
-        state: StateNeed,
+        purpose: Purpose<'_>,
         work: impl AsyncFnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
         let (events, messages) = Events::channel();
-        let session = self.open_session(context, events, (state, None)).await?;
+        let session = self.open_session(context, events, purpose).await?;
         let console = Console::new(context.terminal, PlanOutput::Hidden);
         let working = async move {
             let result = work(&session).await;

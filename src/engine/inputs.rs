@@ -12,12 +12,13 @@ use super::init::init_stack;
 use super::inspect::bare_run;
 use super::options::WhenToInit;
 use super::session::Session;
+use super::stack_secrets::{StackSecrets, variables_text};
 use crate::error::{Error, Result};
 use crate::model::project::OutputRef;
 use crate::model::{Fingerprint, Stack, StackId, StackRun};
 use crate::process;
 use crate::tofu::call::{self, InitBackend};
-use crate::tofu::variables::to_tfvars;
+use crate::tofu::variables::collect_literals;
 
 /// The resolved inputs of a stack.
 #[derive(Debug, Default)]
@@ -26,15 +27,14 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// Returns them as the text of a variables file; nothing if there are none.
-    pub fn to_tfvars(&self) -> Option<String> {
-        let pairs = self.values.iter().map(|(name, value)| (name.as_str(), value));
-        (!self.values.is_empty()).then(|| to_tfvars(pairs))
+    /// Returns them with a stack's secrets as the text of a variables file; nothing if there are none.
+    pub fn text_with(&self, secrets: &StackSecrets) -> Option<String> {
+        variables_text(secrets, &self.values)
     }
 
     /// Returns a digest of names and values, to tell whether a plan was made from the same.
     pub fn fingerprint(&self) -> Fingerprint {
-        let text = self.to_tfvars().unwrap_or_default();
+        let text = variables_text(&StackSecrets::default(), &self.values).unwrap_or_default();
         Fingerprint::of([text.as_bytes()])
     }
 }
@@ -45,8 +45,15 @@ pub(super) async fn resolve_inputs(session: &Session, run: &StackRun) -> Result<
     for (variable, from) in &run.inputs {
         check_declared(&run.stack, variable, from)?;
         let outputs = outputs_of(session, &from.stack).await?;
-        let value = outputs.get(&from.output).and_then(|output| output.get("value"));
-        let Some(value) = value else { return Err(missing(from, &outputs)) };
+        let output = outputs.get(&from.output);
+        let Some(value) = output.and_then(|output| output.get("value")) else {
+            return Err(missing(from, &outputs));
+        };
+        if output.and_then(|output| output.get("sensitive")) == Some(&Value::Bool(true)) {
+            let mut hidden = Vec::new();
+            collect_literals(value, &mut hidden);
+            session.hide(hidden)?;
+        }
         inputs.values.insert(variable.clone(), value.clone());
     }
     Ok(inputs)

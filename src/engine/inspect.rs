@@ -8,9 +8,11 @@ use serde_json::{Map, Value};
 
 use super::failure::Stop;
 use super::init::init_stack;
-use super::inputs::outputs_of;
+use super::inputs::{outputs_of, resolve_inputs};
 use super::options::WhenToInit;
 use super::session::Session;
+use super::stack_secrets::StackSecrets;
+use super::var_files::var_files;
 use crate::error::{Error, Exit, Result};
 use crate::model::{Stack, StackId, StackRun};
 use crate::process::{self, Captured, Invocation};
@@ -82,10 +84,38 @@ pub async fn format_files(session: &Session, chosen: &[StackId], mode: FmtMode) 
 /// Lends the terminal to tofu in a stack's folder and returns tofu's own exit code.
 pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -> Result<Exit> {
     let run = bare_run(session, stack);
-    let status = process::passthrough(session.call(stack, &run.env)?.args(args), &session.interrupts).await?;
+    let base = session.call(stack, &run.env)?;
+    let base = match args.iter().find_map(|arg| arg.to_str().filter(|arg| !arg.starts_with('-'))) {
+        Some(subcommand) => with_usual_variables(session, &run, base, subcommand).await,
+        None => base,
+    };
+    let status = process::passthrough(base.args(args), &session.interrupts).await?;
     let killed = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
     let code = status.code().or(killed).unwrap_or(1);
     Ok(Exit(u8::try_from(code).unwrap_or(1)))
+}
+
+/// Gives a subcommand that takes variables those that a run would give it.
+///
+/// What cannot be had, such as the output of a stack that is not applied, is left to tofu to ask for.
+async fn with_usual_variables(
+    session: &Session,
+    run: &StackRun,
+    base: Invocation,
+    subcommand: &str,
+) -> Invocation {
+    let settings = stacks::settings_for(&session.project, &run.stack.id);
+    let inputs = stacks::resolve_inputs(&session.project, &session.stacks, &run.stack.id).unwrap_or_default();
+    let run = StackRun { inputs, ..run.clone() };
+    let files =
+        var_files(&run.stack.id, &session.dir_of(&run.stack), &settings.var_files).unwrap_or_default();
+    if !call::takes_variables(subcommand) {
+        return base;
+    }
+    let inputs = resolve_inputs(session, &run).await.unwrap_or_default();
+    let none = StackSecrets::none();
+    let variables = inputs.text_with(session.secrets_of(&run.stack.id).unwrap_or(&none));
+    call::with_default_variables(base, subcommand, &files, variables)
 }
 
 /// Releases a lock in a backend that this program does not serve.
@@ -121,7 +151,7 @@ fn check(session: &Session, id: &StackId, captured: &Captured) -> Result<()> {
     if session.interrupts.any() {
         return Err(Error::interrupted("stopped"));
     }
-    let said = String::from_utf8_lossy(&captured.stderr).trim().to_owned();
+    let said = session.redacted(String::from_utf8_lossy(&captured.stderr).trim());
     Err(Error::failed(format!("tofu failed in `{id}`")).detail(said))
 }
 

@@ -9,11 +9,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use zeroize::Zeroizing;
 
+use super::stack_secrets::StackSecrets;
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
 use crate::process::{Interrupts, Invocation};
+use crate::secrets::redactor::Redactor;
 use crate::state::{Embedded, StateName, StateStore};
 use crate::tofu::Tofu;
 use crate::tofu::call::Narration;
@@ -45,6 +48,8 @@ pub struct SessionParts {
     pub interrupts: Interrupts,
     /// The clock.
     pub clock: Clock,
+    /// What the stacks of the command get from their encrypted files.
+    pub secrets: BTreeMap<StackId, StackSecrets>,
     /// Whether states are touched.
     pub state: StateNeed,
     /// Names the run in locks; none for commands that are no runs.
@@ -84,6 +89,19 @@ fn hide_from_git(infra_dir: &Path) -> Result<()> {
     if ignore.exists() { Ok(()) } else { crate::atomic_file::write(&ignore, b"*\n") }
 }
 
+/// Values that must not be shown, and the redactor made of them.
+#[derive(Default)]
+struct Hidden {
+    values: Vec<Zeroizing<String>>,
+    redactor: Redactor,
+}
+
+impl std::fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.redactor.fmt(f)
+    }
+}
+
 /// The shared part of a run.
 #[derive(Debug)]
 pub struct Session {
@@ -101,6 +119,9 @@ pub struct Session {
     pub clock: Clock,
     env: Environment,
     access: StateAccess,
+    secrets: BTreeMap<StackId, StackSecrets>,
+    /// Everything that must not be shown, and what hides it.
+    hidden: RefCell<Hidden>,
     /// Outputs that were read in this run; forgotten when their stack is applied.
     pub(super) outputs: RefCell<BTreeMap<StackId, Value>>,
 }
@@ -113,7 +134,7 @@ impl Session {
             parts.events.warn(warning, Vec::new());
         }
         let access = StateAccess::open(&parts).await?;
-        Ok(Self {
+        let session = Self {
             project: parts.project,
             stacks: parts.stacks,
             tofu: parts.tofu,
@@ -122,8 +143,46 @@ impl Session {
             clock: parts.clock,
             env: child.env,
             access,
+            secrets: parts.secrets,
+            hidden: RefCell::default(),
             outputs: RefCell::default(),
-        })
+        };
+        let values = session.secrets.values().flat_map(|secrets| secrets.values.iter().cloned());
+        let password = session.embedded().map(Embedded::password);
+        session.hide(values.chain(password).collect())?;
+        Ok(session)
+    }
+
+    /// Hides values in everything that is told from now on.
+    pub(super) fn hide(&self, values: Vec<Zeroizing<String>>) -> Result<()> {
+        let mut hidden = self.hidden.borrow_mut();
+        let known = hidden.values.len();
+        for value in values {
+            if !hidden.values.contains(&value) {
+                hidden.values.push(value);
+            }
+        }
+        if hidden.values.len() > known {
+            hidden.redactor = Redactor::new(hidden.values.iter().map(|value| value.as_bytes()))?;
+        }
+        Ok(())
+    }
+
+    /// Returns a text without anything that must not be shown.
+    pub fn redacted(&self, text: &str) -> String {
+        self.hidden.borrow().redactor.line(text).into_owned()
+    }
+
+    /// Returns what a stack gets from its encrypted files.
+    pub(super) fn secrets_of(&self, id: &StackId) -> Option<&StackSecrets> {
+        self.secrets.get(id)
+    }
+
+    fn embedded(&self) -> Option<&Embedded> {
+        match &self.access {
+            StateAccess::Embedded(server) => Some(server),
+            StateAccess::Nobody | StateAccess::Remote(_) => None,
+        }
     }
 
     /// Ends the embedded server once its requests are answered.
@@ -137,6 +196,15 @@ impl Session {
     /// Returns a tofu call in the stack's folder, still without a subcommand.
     pub fn call(&self, stack: &Stack, own: &BTreeMap<String, String>) -> Result<Invocation> {
         let mut env = self.backend_environment(stack)?;
+        for (name, value) in self.secrets_of(&stack.id).into_iter().flat_map(|secrets| &secrets.env) {
+            // A stack that this program serves gets its credentials from the server.
+            if !(name.starts_with("TF_HTTP_")
+                && stack.backend == Backend::Embedded
+                && self.embedded().is_some())
+            {
+                env.set(name, value.as_str());
+            }
+        }
         for (name, value) in own {
             env.set(name, value);
         }

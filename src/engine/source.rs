@@ -23,6 +23,10 @@ pub(super) fn source_fingerprint(session: &Session, run: &StackRun) -> Result<Fi
         collect(&root.join(module), &others, &mut files)?;
     }
     files.extend(run.var_files.iter().map(|file| stack.join(file)));
+    // As they lie on the disk: a digest of decrypted values could be guessed at.
+    files.extend(
+        session.secrets_of(&run.stack.id).into_iter().flat_map(|secrets| secrets.files.iter().cloned()),
+    );
     files.sort();
     files.dedup();
     digest(root, &files)

@@ -10,13 +10,14 @@ use super::options::{RunOptions, StalePlans, WhenToInit};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
 use super::source::source_fingerprint;
+use super::stack_secrets::StackSecrets;
 use super::watch::{Heard, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
 use crate::model::{Action, ChangeCounts, StackRun, Step};
 use crate::process;
-use crate::tofu::call::{self, InitBackend, Narration, PlanCall, PlanMode};
-use crate::tofu::messages;
+use crate::tofu::call::{self, ApplyCall, InitBackend, Narration, PlanCall, PlanMode};
+use crate::tofu::{Flavour, messages};
 
 /// One stack with everything its steps need.
 #[derive(Clone, Copy, Debug)]
@@ -124,8 +125,17 @@ impl StackLife<'_> {
             return Err(stale(id, "its plan file was changed").into());
         }
         self.step(Step::Apply);
-        let timeout = self.options.lock_timeout.as_deref();
-        let call = call::apply(self.call()?, &plans.plan_path(id), timeout, self.session.narration());
+        let inputs = resolve_inputs(self.session, self.run).await?;
+        let path = plans.plan_path(id);
+        // Terraform refuses variables beside a plan, and has none that the plan lacks.
+        let takes_variables = self.session.tofu.flavour == Flavour::OpenTofu;
+        let call = ApplyCall {
+            plan: &path,
+            var_files: if takes_variables { &self.run.var_files } else { &[] },
+            variables: inputs.text_with(self.secrets()).filter(|_| takes_variables),
+            lock_timeout: self.options.lock_timeout.as_deref(),
+        };
+        let call = call::apply(self.call()?, call, self.session.narration());
         self.session.outputs.borrow_mut().remove(id);
         let watched = watch(self.session, id, Step::Apply, call).await?;
         let outcome = match watched.status.success() {
@@ -224,6 +234,12 @@ impl StackLife<'_> {
         self.session.events.emit(RunEvent::StepStarted { stack: self.run.stack.id.clone(), step });
     }
 
+    /// Returns what the stack gets from its encrypted files.
+    fn secrets(&self) -> &StackSecrets {
+        static NONE: StackSecrets = StackSecrets::none();
+        self.session.secrets_of(&self.run.stack.id).unwrap_or(&NONE)
+    }
+
     fn call(self) -> Result<process::Invocation> {
         self.session.call(&self.run.stack, &self.run.env)
     }
@@ -233,7 +249,7 @@ impl StackLife<'_> {
             out,
             mode: self.options.mode,
             var_files: &self.run.var_files,
-            variables: inputs.to_tfvars(),
+            variables: inputs.text_with(self.secrets()),
             lock_timeout: self.options.lock_timeout.as_deref(),
             extra: &self.options.extra,
         }

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::secret_files::is_secret;
 use crate::error::{Error, Result, io};
 use crate::model::StackId;
 
@@ -53,9 +54,7 @@ fn is_candidate(name: &str) -> bool {
     let variables = name.ends_with(".tfvars") || name.ends_with(".tfvars.json");
     let tofus_own =
         ["terraform.tfvars", "terraform.tfvars.json"].contains(&name) || name.contains(".auto.tfvars");
-    let secret =
-        name == "secrets.tfvars" || name.ends_with(".secret.tfvars") || name.ends_with(".sops.tfvars");
-    variables && !tofus_own && !secret && !name.starts_with("schema") && !name.starts_with('.')
+    variables && !tofus_own && !is_secret(name) && !name.starts_with("schema") && !name.starts_with('.')
 }
 
 #[cfg(test)]

@@ -75,7 +75,9 @@ struct Ear<'a> {
 }
 
 impl Ear<'_> {
+    /// Redaction comes first: what is parsed, kept, told and recorded never holds a secret.
     fn hear(&self, stream: Stream, line: &str) {
+        let line = &self.session.redacted(line);
         match (stream, self.session.narration()) {
             (Stream::Tap, _) => self.message(line),
             (Stream::Stdout, Narration::MessagesOnly) if line.starts_with('{') => self.message(line),

@@ -92,7 +92,10 @@ pub async fn passthrough(call: Invocation, interrupts: &Interrupts) -> Result<Ex
     let group = if std::io::stdin().is_terminal() { Group::Shared } else { Group::Own };
     let mut command = command_of(&call, group);
     command.stdin(Stdio::inherit());
+    let (readers, writers) = open_feeds(&call).map_err(|error| cannot_start(call.program(), error))?;
+    command.fd_mappings(mappings(readers)).map_err(|e| Error::bug("descriptors collide").because(e))?;
     let started = Started::spawn(command, call.program(), (group, Vec::new()))?;
+    writers.into_iter().zip(call.feeds).for_each(|(writer, bytes)| feed(writer, bytes));
     started.wait_with(interrupts.clone(), std::future::ready(Ok(()))).await
 }
 
@@ -242,12 +245,7 @@ struct OurEnds {
 
 impl Pipes {
     fn open(call: &Invocation) -> std::io::Result<Self> {
-        let (mut mapped, mut feeds) = (Vec::new(), Vec::new());
-        for _ in &call.feeds {
-            let (reader, writer) = std::io::pipe()?;
-            mapped.push(reader.into());
-            feeds.push(writer);
-        }
+        let (mut mapped, feeds) = open_feeds(call)?;
         let ((stdout, to_stdout), (stderr, to_stderr)) = (std::io::pipe()?, std::io::pipe()?);
         let (tap, to_tap) = std::io::pipe()?;
         // Without a tap nobody gets the writing end, and its reader ends at once.
@@ -257,6 +255,17 @@ impl Pipes {
         let (stdout, stderr) = (to_stdout.into(), to_stderr.into());
         Ok(Self { stdout, stderr, mappings: mappings(mapped), feeds, ours, drains })
     }
+}
+
+/// Opens a pipe for each text that the child is to read: its ends, and ours.
+fn open_feeds(call: &Invocation) -> std::io::Result<(Vec<OwnedFd>, Vec<PipeWriter>)> {
+    let (mut readers, mut writers) = (Vec::new(), Vec::new());
+    for _ in &call.feeds {
+        let (reader, writer) = std::io::pipe()?;
+        readers.push(reader.into());
+        writers.push(writer);
+    }
+    Ok((readers, writers))
 }
 
 /// Gives the descriptors the numbers after the standard ones, in order.

@@ -50,6 +50,21 @@ impl Invocation {
         self.arg(path)
     }
 
+    /// Lets the child read the bytes exactly once, and returns from where; adds no argument.
+    #[must_use]
+    pub fn feed_quietly(mut self, bytes: Vec<u8>) -> (Self, String) {
+        let path = format!("/dev/fd/{}", self.next_fd());
+        self.feeds.push(bytes);
+        (self, path)
+    }
+
+    /// Sets a variable of the child's environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.set(name, value);
+        self
+    }
+
     /// Adds an argument `PREFIX/dev/fd/N` to which the child can write lines of its own.
     ///
     /// Must be the last pipe that is added.

@@ -12,6 +12,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tokio::net::TcpListener;
 
+use zeroize::Zeroizing;
+
 use super::{Credentials, Server, Service, StateName, StateStore, Unlocking};
 use crate::error::{Error, Result};
 use crate::model::Holder;
@@ -64,6 +66,11 @@ impl Embedded {
             ("TF_HTTP_CLIENT_CERTIFICATE_PEM", String::new()),
             ("TF_HTTP_CLIENT_PRIVATE_KEY_PEM", String::new()),
         ]
+    }
+
+    /// Returns the password of this run, for the one who must hide it.
+    pub fn password(&self) -> Zeroizing<String> {
+        Zeroizing::new(self.credentials.password().to_owned())
     }
 
     /// Returns the store behind the server.

@@ -102,18 +102,37 @@ pub fn validate(base: Invocation, extra: &[String]) -> Invocation {
 pub fn plan(base: Invocation, plan: PlanCall<'_>, narration: Narration) -> Invocation {
     let mut call = base.args(["plan", "-input=false", "-no-color"]).arg(joined("-out=", plan.out));
     call = call.args(plan.mode.flag()).args(lock_timeout(plan.lock_timeout));
-    call = call.args(plan.var_files.iter().map(|file| joined("-var-file=", file)));
-    if let Some(variables) = plan.variables {
-        call = call.feed("-var-file=", variables.into_bytes());
-    }
+    call = with_variables(call, plan.var_files, plan.variables);
     narrated(call.args(plan.extra), narration)
 }
 
+/// What goes into the application of a saved plan.
+#[derive(Debug)]
+pub struct ApplyCall<'a> {
+    /// The plan.
+    pub plan: &'a Path,
+    /// The variables it was made with: those that are ephemeral are not in the plan.
+    pub var_files: &'a [std::path::PathBuf],
+    /// Variables that must not touch the disk.
+    pub variables: Option<String>,
+    /// How long to wait for a lock.
+    pub lock_timeout: Option<&'a str>,
+}
+
 /// Returns the call of `tofu apply` with a saved plan.
-pub fn apply(base: Invocation, plan: &Path, timeout: Option<&str>, narration: Narration) -> Invocation {
-    let call = base.args(["apply", "-input=false", "-no-color"]).args(lock_timeout(timeout));
+pub fn apply(base: Invocation, apply: ApplyCall<'_>, narration: Narration) -> Invocation {
+    let call = base.args(["apply", "-input=false", "-no-color"]).args(lock_timeout(apply.lock_timeout));
+    let call = with_variables(call, apply.var_files, apply.variables);
     // Flags end at the first argument that is none, so the plan comes last.
-    narrated(call, narration).arg(plan)
+    narrated(call, narration).arg(apply.plan)
+}
+
+fn with_variables(call: Invocation, files: &[std::path::PathBuf], variables: Option<String>) -> Invocation {
+    let call = call.args(files.iter().map(|file| joined("-var-file=", file)));
+    match variables {
+        Some(variables) => call.feed("-var-file=", variables.into_bytes()),
+        None => call,
+    }
 }
 
 /// Returns the call that writes a saved plan, or the state, for people.
@@ -150,6 +169,28 @@ pub enum FmtMode {
 /// Returns the call that releases a lock in a backend this program does not serve.
 pub fn force_unlock(base: Invocation, id: &str) -> Invocation {
     base.args(["force-unlock", "-no-color", "-force", id])
+}
+
+/// Returns whether a subcommand takes variables.
+pub fn takes_variables(subcommand: &str) -> bool {
+    ["plan", "apply", "destroy", "refresh", "import", "console", "test"].contains(&subcommand)
+}
+
+/// Returns a call in which a subcommand gets variables although its arguments are the user's own.
+pub fn with_default_variables(
+    base: Invocation,
+    subcommand: &str,
+    files: &[std::path::PathBuf],
+    variables: Option<String>,
+) -> Invocation {
+    let mut flags: Vec<String> = files.iter().map(|file| format!("'-var-file={}'", file.display())).collect();
+    let mut base = base;
+    if let Some(variables) = variables {
+        let (fed, path) = base.feed_quietly(variables.into_bytes());
+        flags.push(format!("-var-file={path}"));
+        base = fed;
+    }
+    if flags.is_empty() { base } else { base.env(&format!("TF_CLI_ARGS_{subcommand}"), &flags.join(" ")) }
 }
 
 fn narrated(call: Invocation, narration: Narration) -> Invocation {
@@ -217,7 +258,9 @@ mod tests {
 
     #[test]
     fn the_plan_is_the_last_argument_of_apply() {
-        let shown = format!("{:?}", apply(base(), Path::new("/p"), None, Narration::Both));
+        let call = ApplyCall { plan: Path::new("/p"), var_files: &[], variables: None, lock_timeout: None };
+
+        let shown = format!("{:?}", apply(base(), call, Narration::Both));
 
         assert!(shown.contains(r#""-json-into=/dev/fd/3", "/p"]"#), "{shown}");
     }

@@ -6,14 +6,76 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
+use zeroize::Zeroizing;
+
+/// What a variable is set to.
+#[derive(Clone)]
+pub enum Assignment {
+    /// A value.
+    Value(Value),
+    /// An expression as somebody wrote it.
+    Hcl {
+        /// The text.
+        text: Zeroizing<String>,
+        /// The literals in it.
+        literals: Vec<Zeroizing<String>>,
+    },
+}
+
+/// Never shows what a variable is set to.
+impl std::fmt::Debug for Assignment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Assignment(…)")
+    }
+}
+
+impl Assignment {
+    /// Returns every text in it that could give it away.
+    pub fn literals(&self) -> Vec<Zeroizing<String>> {
+        match self {
+            Self::Value(value) => {
+                let mut found = Vec::new();
+                collect_literals(value, &mut found);
+                found
+            }
+            Self::Hcl { literals, .. } => literals.clone(),
+        }
+    }
+
+    /// Returns it as a single text, if it is one.
+    pub fn as_text(&self) -> Option<Zeroizing<String>> {
+        match self {
+            Self::Value(Value::String(text)) => Some(Zeroizing::new(text.clone())),
+            Self::Value(value @ (Value::Number(_) | Value::Bool(_))) => {
+                Some(Zeroizing::new(value.to_string()))
+            }
+            Self::Value(_) => None,
+            Self::Hcl { literals, .. } => literals.first().filter(|_| literals.len() == 1).cloned(),
+        }
+    }
+}
+
+/// Collects the texts and numbers in a value, at any depth.
+pub fn collect_literals(value: &Value, into: &mut Vec<Zeroizing<String>>) {
+    match value {
+        Value::String(text) => into.push(Zeroizing::new(text.clone())),
+        Value::Number(number) => into.push(Zeroizing::new(number.to_string())),
+        Value::Array(items) => items.iter().for_each(|item| collect_literals(item, into)),
+        Value::Object(map) => map.values().for_each(|value| collect_literals(value, into)),
+        Value::Null | Value::Bool(_) => {}
+    }
+}
 
 /// Writes variables as the content of a `.tfvars` file.
-pub fn to_tfvars<'a>(variables: impl IntoIterator<Item = (&'a str, &'a Value)>) -> String {
+pub fn to_tfvars<'a>(variables: impl IntoIterator<Item = (&'a str, &'a Assignment)>) -> String {
     let mut text = String::new();
-    for (name, value) in variables {
+    for (name, assigned) in variables {
         text.push_str(name);
         text.push_str(" = ");
-        write_value(&mut text, value);
+        match assigned {
+            Assignment::Value(value) => write_value(&mut text, value),
+            Assignment::Hcl { text: expression, .. } => text.push_str(expression),
+        }
         text.push('\n');
     }
     text
@@ -78,13 +140,16 @@ mod tests {
     fn template_markers_and_control_characters_stay_what_they_are() {
         let value = json!("a ${b} %{c} $d \"q\" \\ \u{8}\n");
 
-        assert_eq!(to_tfvars([("x", &value)]), "x = \"a $${b} %%{c} $d \\\"q\\\" \\\\ \\u0008\\n\"\n");
+        assert_eq!(
+            to_tfvars([("x", &Assignment::Value(value))]),
+            "x = \"a $${b} %%{c} $d \\\"q\\\" \\\\ \\u0008\\n\"\n"
+        );
     }
 
     #[test]
     fn nested_values_become_hcl_expressions() {
         let value = json!({"a b": [1, null, true], "c": {}});
 
-        assert_eq!(to_tfvars([("x", &value)]), "x = {\"a b\"=[1,null,true],\"c\"={}}\n");
+        assert_eq!(to_tfvars([("x", &Assignment::Value(value))]), "x = {\"a b\"=[1,null,true],\"c\"={}}\n");
     }
 }

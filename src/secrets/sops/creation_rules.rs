@@ -119,7 +119,8 @@ impl CreationRules {
 
 /// Returns the rule for a file: from `.sops.yaml`, with `SOPS_AGE_RECIPIENTS` before its keys.
 ///
-/// The path of the file is absolute.
+/// The path of the file is absolute. Like sops, `updatekeys` follows the file alone: hand it an
+/// empty environment.
 pub fn rule_for(rules: Option<&CreationRules>, file: &Path, env: &Environment) -> Result<CreationRule> {
     let found = match rules {
         Some(rules) => rules.rule_for(file).map_err(|error| error.at(rules.path.display()))?,

@@ -31,6 +31,8 @@ pub(super) struct Memory {
     ivs: Ivs,
     /// Comments of lists that sops wrote as items.
     items: HashSet<[u8; 32]>,
+    /// Comments that stood beside their value; sops shows them above it.
+    beside: HashSet<[u8; 32]>,
     /// Comments that belong to a place further in, as they are in the file.
     moved: HashMap<[u8; 32], String>,
 }
@@ -119,6 +121,9 @@ impl Visitor for Opener<'_> {
             && looks_sealed(&comment.text)
             && let Some(plain) = self.open_comment(&comment.text, place)
         {
+            if std::mem::take(&mut comment.beside) {
+                self.memory.beside.insert(digest(&place.aad(), &plain));
+            }
             comment.text = text_of(&plain)?;
         }
         Ok(())
@@ -166,7 +171,9 @@ impl Visitor for Sealer<'_> {
     fn comment(&mut self, comment: &mut Comment, place: &Place) -> Result<()> {
         if self.scheme.selection.picks(place, Leaf::Comment) && !looks_sealed(&comment.text) {
             let plain = Plaintext::of_comment(&comment.text);
-            let sealed = match self.memory.moved.remove(&digest(&place.aad(), &plain)) {
+            let known = digest(&place.aad(), &plain);
+            comment.beside |= self.memory.beside.contains(&known);
+            let sealed = match self.memory.moved.remove(&known) {
                 Some(sealed) => sealed,
                 None => self.cipher.seal(&plain, &place.aad(), &mut self.memory.ivs)?,
             };
@@ -272,6 +279,21 @@ mod tests {
         let comment = Value::List(vec![Entry::Comment(comment(" c"))]);
         assert!(opened == vec![vec![Item::Pair("l".to_owned(), comment)]]);
         assert!(documents == before);
+    }
+
+    #[test]
+    fn a_comment_beside_a_value_is_shown_above_it_and_written_beside_it() {
+        let beside = Comment { beside: true, ..comment(" c") };
+        let mut documents = vec![vec![Item::Comment(beside), Item::Pair("a".to_owned(), Value::Int(1))]];
+        seal(&mut documents, &cipher(), &scheme(), &Memory::default()).unwrap();
+        let (first, mut memory) = (documents.clone(), Memory::default());
+
+        open(&mut documents, &cipher(), &scheme(), &mut memory).unwrap();
+        let shown = documents.clone();
+        seal(&mut documents, &cipher(), &scheme(), &memory).unwrap();
+
+        assert!(shown[0][0] == Item::Comment(comment(" c")));
+        assert!(documents == first);
     }
 
     #[test]

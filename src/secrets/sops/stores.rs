@@ -2,7 +2,7 @@
 //!
 //! What is written is what the real sops writes, byte for byte: plaintext as `sops -d`,
 //! encrypted files as `sops -e` of 3.13.3. Nothing here encrypts, and no error holds a value.
-//! Begin at [`load`] and [`write`]; only binary files differ between plain and encrypted.
+//! Begin at [`load`] and [`write`].
 
 mod binary;
 mod dotenv;
@@ -46,7 +46,7 @@ impl Default for Layout {
 /// Reads plaintext.
 pub fn load(format: Format, bytes: &[u8]) -> Result<Vec<Document>> {
     match format {
-        Format::Yaml => yaml::load(bytes),
+        Format::Yaml => yaml::load(bytes, yaml::Purpose::Plain),
         Format::Json => json::load(bytes),
         Format::Dotenv => dotenv::load(bytes),
         Format::Ini => ini::load(bytes),
@@ -58,14 +58,15 @@ pub fn load(format: Format, bytes: &[u8]) -> Result<Vec<Document>> {
 pub fn load_encrypted(format: Format, bytes: &[u8]) -> Result<Vec<Document>> {
     match format {
         Format::Binary => json::load(bytes),
-        Format::Yaml | Format::Json | Format::Dotenv | Format::Ini => load(format, bytes),
+        Format::Yaml => yaml::load(bytes, yaml::Purpose::Encrypted),
+        Format::Json | Format::Dotenv | Format::Ini => load(format, bytes),
     }
 }
 
 /// Writes plaintext; fails if the format cannot hold a value.
 pub fn write(format: Format, documents: &[Document], layout: Layout) -> Result<Vec<u8>> {
     match format {
-        Format::Yaml => Ok(yaml::write(documents, layout.yaml_indent)),
+        Format::Yaml => Ok(yaml::write(documents, layout.yaml_indent, yaml::Purpose::Plain)),
         Format::Json => Ok(json::write(documents, layout.json_indent)),
         Format::Dotenv => dotenv::write(documents),
         Format::Ini => ini::write(documents),
@@ -77,6 +78,7 @@ pub fn write(format: Format, documents: &[Document], layout: Layout) -> Result<V
 pub fn write_encrypted(format: Format, documents: &[Document], layout: Layout) -> Result<Vec<u8>> {
     match format {
         Format::Binary => Ok(json::write(documents, layout.json_indent)),
-        Format::Yaml | Format::Json | Format::Dotenv | Format::Ini => write(format, documents, layout),
+        Format::Yaml => Ok(yaml::write(documents, layout.yaml_indent, yaml::Purpose::Encrypted)),
+        Format::Json | Format::Dotenv | Format::Ini => write(format, documents, layout),
     }
 }

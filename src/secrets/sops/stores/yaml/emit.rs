@@ -7,6 +7,7 @@ use base64::Engine as _;
 
 use super::super::super::tree::{Comment, Document, Entry, Item, Value};
 use super::super::number;
+use super::Purpose;
 use super::page::{Leaves, Notes, Page};
 use super::style::{self, Style};
 
@@ -16,9 +17,9 @@ const SIMPLE_KEY: usize = 128;
 const BASE64_LINE: usize = 70;
 
 /// Writes documents; `indent` is the step of nested maps.
-pub(super) fn emit(documents: &[Document], indent: usize) -> String {
+pub(super) fn emit(documents: &[Document], indent: usize, purpose: Purpose) -> String {
     let step = if (2..=9).contains(&indent) { indent } else { 2 };
-    let mut page = Page::new(step);
+    let mut page = Page::new(step, purpose);
     for (at, document) in documents.iter().enumerate() {
         if at > 0 {
             page.indent();
@@ -26,7 +27,7 @@ pub(super) fn emit(documents: &[Document], indent: usize) -> String {
             page.indent();
         }
         let root = Branch::of_map(document);
-        page.note(root.start(String::new()));
+        page.note(Notes { head: root.head.clone(), ..Notes::default() });
         page.head_note();
         page.line_note();
         page.foot_note();
@@ -108,8 +109,8 @@ impl<'a> Branch<'a> {
         branch
     }
 
-    fn start(&self, tail: String) -> Notes {
-        Notes { head: self.head.clone(), tail, ..Notes::default() }
+    const fn is_empty_map(&self) -> bool {
+        self.is_map && self.twigs.is_empty()
     }
 }
 
@@ -144,9 +145,14 @@ fn write_empty_map(page: &mut Page, within: Within) {
     page.foot_note();
 }
 
+/// The comments of an empty list wait for what follows it in sops; an encrypted file keeps
+/// them inside, since they can be decrypted only there.
 fn write_empty_list(page: &mut Page, within: Within) {
     page.sign("[", Leaves::Space);
     page.deeper(within == Within::List, true);
+    if page.purpose() == Purpose::Encrypted {
+        page.head_note();
+    }
     page.back();
     if page.is_at_line_start() {
         page.indent();
@@ -164,9 +170,9 @@ fn write_map(page: &mut Page, branch: &Branch<'_>, within: Within) {
         page.note(Notes { head: twig.head.clone(), tail, ..Notes::default() });
         page.head_note();
         page.indent();
-        let key_line = std::mem::take(&mut page.notes.line);
+        page.keep_line_for_value();
         write_key(page, &key);
-        write_value_of_key(page, twig, key_line);
+        write_value_of_key(page, twig);
         tail = twig.foot.clone();
     }
     page.note(Notes { tail, ..Notes::default() });
@@ -186,24 +192,18 @@ fn write_key(page: &mut Page, key: &Scalar<'_>) {
     }
 }
 
-/// Writes what stands behind the colon; a comment left from the key goes beside it.
-fn write_value_of_key(page: &mut Page, twig: &Twig<'_>, key_line: String) {
+/// Writes what stands behind the colon; a comment left from before goes beside it.
+fn write_value_of_key(page: &mut Page, twig: &Twig<'_>) {
     let branch = branch_of(twig.value);
     note_value(page, twig, branch.as_ref(), Notes::default());
-    if !key_line.is_empty() {
-        if branch.is_some() {
-            let line = std::mem::replace(&mut page.notes.line, key_line);
-            page.line_note();
-            page.notes.line = line;
-        } else if page.notes.line.is_empty() {
-            page.notes.line = key_line;
-        }
-    }
+    page.kept_line(branch.is_none());
     write_value(page, twig, branch.as_ref(), Within::Map);
 }
 
 fn note_value(page: &mut Page, twig: &Twig<'_>, branch: Option<&Branch<'_>>, mut notes: Notes) {
     match branch {
+        // sops loses it when it reads the encrypted file, so its plaintext has none.
+        Some(branch) if branch.is_empty_map() && page.purpose() == Purpose::Plain => {}
         Some(branch) if !branch.head.is_empty() => {
             notes.head = if notes.head.is_empty() {
                 branch.head.clone()

@@ -3,6 +3,7 @@
 //! It keeps the same few facts as libyaml's emitter, because where yaml.v3 breaks a line or
 //! leaves one empty follows from them. It knows nothing of maps and lists.
 
+use super::Purpose;
 use super::style::{self, Style};
 
 /// Comments of the event that is being written.
@@ -33,24 +34,26 @@ pub(super) struct Page {
     column: usize,
     indents: Vec<Option<usize>>,
     step: usize,
+    purpose: Purpose,
     after_space: bool,
     in_indent: bool,
     foot_indent: Option<usize>,
-    open_ended: bool,
-    pub notes: Notes,
+    kept_line: String,
+    notes: Notes,
 }
 
 impl Page {
-    pub(super) const fn new(step: usize) -> Self {
+    pub(super) const fn new(step: usize, purpose: Purpose) -> Self {
         Self {
             text: String::new(),
             column: 0,
             indents: Vec::new(),
             step,
+            purpose,
             after_space: true,
             in_indent: true,
             foot_indent: None,
-            open_ended: false,
+            kept_line: String::new(),
             notes: Notes {
                 head: String::new(),
                 line: String::new(),
@@ -60,13 +63,13 @@ impl Page {
         }
     }
 
-    /// Ends the stream and returns the text.
-    pub(super) fn finish(mut self) -> String {
-        if self.open_ended {
-            self.sign("...", Leaves::Word);
-            self.indent();
-        }
+    /// Returns the text.
+    pub(super) fn finish(self) -> String {
         self.text
+    }
+
+    pub(super) const fn purpose(&self) -> Purpose {
+        self.purpose
     }
 
     fn depth(&self) -> usize {
@@ -88,9 +91,14 @@ impl Page {
         self.indents.pop();
     }
 
-    /// Takes over the comments of the next event; those still waiting are replaced.
-    pub(super) fn note(&mut self, notes: Notes) {
+    /// Takes over the comments of the next event. Those still waiting are replaced, as in
+    /// yaml.v3, where one of a list and one of the map that starts it meet; an encrypted file
+    /// keeps both.
+    pub(super) fn note(&mut self, mut notes: Notes) {
         let waiting = &mut self.notes;
+        if self.purpose == Purpose::Encrypted && !waiting.head.is_empty() && !notes.head.is_empty() {
+            notes.head = format!("{}\n{}", waiting.head, notes.head);
+        }
         for (waiting, new) in [
             (&mut waiting.head, notes.head),
             (&mut waiting.line, notes.line),
@@ -149,7 +157,6 @@ impl Page {
         sign.chars().for_each(|sign| self.put(sign));
         self.after_space = leaves == Leaves::Space;
         self.in_indent = self.in_indent && leaves == Leaves::Indent;
-        self.open_ended = false;
     }
 
     pub(super) const fn is_at_line_start(&self) -> bool {
@@ -211,7 +218,7 @@ impl Page {
         let escape_all = text.starts_with('\u{feff}');
         for sign in text.chars() {
             if escape_all || !style::is_printable(sign) || style::is_break(sign) || "\"\\".contains(sign) {
-                escaped(sign).chars().for_each(|sign| self.put(sign));
+                style::escaped(sign).chars().for_each(|sign| self.put(sign));
             } else {
                 self.put(sign);
             }
@@ -252,10 +259,7 @@ impl Page {
         let mut ends = text.chars().rev().map(style::is_break);
         match (ends.next(), ends.next()) {
             (Some(true), Some(false)) => {}
-            (Some(true), _) => {
-                self.sign_at_once("+", Leaves::Word);
-                self.open_ended = true;
-            }
+            (Some(true), _) => self.sign_at_once("+", Leaves::Word),
             _ => self.sign_at_once("-", Leaves::Word),
         }
     }
@@ -285,6 +289,24 @@ impl Page {
             self.put(' ');
         }
         self.write_comment(&line);
+    }
+
+    /// Keeps a comment that waits when a key comes for the value of that key.
+    pub(super) fn keep_line_for_value(&mut self) {
+        if !self.notes.line.is_empty() {
+            self.kept_line = std::mem::take(&mut self.notes.line);
+        }
+    }
+
+    /// Lets a scalar have the kept comment, or writes it before a map or list.
+    pub(super) fn kept_line(&mut self, scalar: bool) {
+        if !scalar {
+            let line = std::mem::replace(&mut self.notes.line, std::mem::take(&mut self.kept_line));
+            self.line_note();
+            self.notes.line = line;
+        } else if self.notes.line.is_empty() {
+            self.notes.line = std::mem::take(&mut self.kept_line);
+        }
     }
 
     /// Writes the comments that stand below the last thing.
@@ -319,32 +341,4 @@ impl Page {
         }
         self.after_space = true;
     }
-}
-
-fn escaped(sign: char) -> String {
-    let short = match sign {
-        '\0' => '0',
-        '\u{7}' => 'a',
-        '\u{8}' => 'b',
-        '\t' => 't',
-        '\n' => 'n',
-        '\u{b}' => 'v',
-        '\u{c}' => 'f',
-        '\r' => 'r',
-        '\u{1b}' => 'e',
-        '"' => '"',
-        '\\' => '\\',
-        '\u{85}' => 'N',
-        '\u{a0}' => '_',
-        '\u{2028}' => 'L',
-        '\u{2029}' => 'P',
-        _ => {
-            return match u32::from(sign) {
-                code @ ..=0xff => format!("\\x{code:02X}"),
-                code @ ..=0xffff => format!("\\u{code:04X}"),
-                code => format!("\\U{code:08X}"),
-            };
-        }
-    };
-    format!("\\{short}")
 }

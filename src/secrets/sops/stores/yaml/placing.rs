@@ -5,8 +5,11 @@
 //! lines; sops writes the comment where that decision puts it, so the decision is repeated
 //! here step by step, odd ones included. Begin at [`place`].
 
+use std::ops::Range;
+
 use granit_parser::ScalarStyle;
 
+use super::Purpose;
 use super::token::{Kind, Mark, Remark, Source};
 
 /// How a comment relates to the token it belongs to.
@@ -30,8 +33,9 @@ pub(super) struct Placed {
 }
 
 /// Places every comment, and moves the ends of blocks before comments of their parents.
-pub(super) fn place(source: &mut Source<'_>) -> Vec<Placed> {
-    let mut placer = Placer { placed: Vec::new(), indents: Vec::new(), flow_level: 0, next_remark: 0 };
+pub(super) fn place(source: &mut Source<'_>, purpose: Purpose) -> Vec<Placed> {
+    let mut placer =
+        Placer { purpose, placed: Vec::new(), indents: Vec::new(), flow_level: 0, next_remark: 0 };
     let mut at = 1;
     while at < source.tokens.len() {
         at = placer.step(source, at);
@@ -40,6 +44,7 @@ pub(super) fn place(source: &mut Source<'_>) -> Vec<Placed> {
 }
 
 struct Placer {
+    purpose: Purpose,
     placed: Vec<Placed>,
     indents: Vec<usize>,
     flow_level: usize,
@@ -52,7 +57,7 @@ impl Placer {
         let real = at + source.tokens[at..].iter().take_while(|token| token.kind == Kind::BlockEnd).count();
         let real = real.min(source.tokens.len() - 1);
         let scanned = self.gap(source, at - 1, real);
-        self.end_blocks(source, at..real, real, scanned);
+        self.end_blocks(source, at..real, scanned);
         self.track(source, real);
         self.remarks_inside(source, real);
         real + 1
@@ -98,7 +103,7 @@ impl Placer {
             from = remarks.first().map_or(end, |remark| remark.start);
         }
         if let Some(remark) = remarks.first() {
-            let gap = Gap::new(self, source, last, next, from, remark);
+            let gap = Gap::new(self, source, &Between { last, next, from }, remark);
             self.placed.extend(gap.place(remarks));
         }
         from
@@ -116,14 +121,8 @@ impl Placer {
     }
 
     /// Marks the ends of blocks: before the comments that stand at the indent of their block.
-    fn end_blocks(
-        &mut self,
-        source: &mut Source<'_>,
-        ends: std::ops::Range<usize>,
-        next: usize,
-        scanned: Mark,
-    ) {
-        let next = source.tokens[next].start;
+    fn end_blocks(&mut self, source: &mut Source<'_>, ends: Range<usize>, scanned: Mark) {
+        let next = source.tokens[ends.end].start;
         let mut mark = before(scanned);
         let mut forced = false;
         for at in ends {
@@ -184,6 +183,13 @@ fn eats_breaks(kind: &Kind<'_>, source: &Source<'_>, end: Mark, next: Mark) -> b
     }
 }
 
+/// The tokens around a gap, and where the scanner stood at its start.
+struct Between {
+    last: usize,
+    next: usize,
+    from: Mark,
+}
+
 /// What follows a run of comments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
@@ -195,6 +201,7 @@ enum After {
 /// The comments between two tokens while they are placed.
 struct Gap<'a, 'b> {
     source: &'a Source<'b>,
+    purpose: Purpose,
     after: After,
     next: Mark,
     next_indent: usize,
@@ -210,20 +217,15 @@ struct Gap<'a, 'b> {
 }
 
 impl<'a, 'b> Gap<'a, 'b> {
-    fn new(
-        placer: &Placer,
-        source: &'a Source<'b>,
-        last: usize,
-        next: usize,
-        from: Mark,
-        first: &Remark,
-    ) -> Self {
+    fn new(placer: &Placer, source: &'a Source<'b>, between: &Between, first: &Remark) -> Self {
+        let Between { last, next, from } = *between;
         let tokens = &source.tokens;
         let last = if tokens[last].kind == Kind::FlowEntry && last > 0 { last - 1 } else { last };
         let newlines = source.breaks_before(first.start.index);
         let beside = usize::from(newlines == 0 && first.start.column > 1);
         Self {
             source,
+            purpose: placer.purpose,
             after: match tokens[next].kind {
                 Kind::StreamEnd => After::StreamEnd,
                 Kind::FlowListEnd | Kind::FlowMapEnd => After::FlowEnd,
@@ -306,10 +308,16 @@ impl<'a, 'b> Gap<'a, 'b> {
         self.token = end;
     }
 
-    /// What stands left of the block and not below the comment makes the comment a foot.
+    /// What stands left of the block and not below the comment makes the comment a foot: of
+    /// the last value, as in yaml.v3, or of the block whose indent it has. The latter is what
+    /// an encrypted file means; sops cannot decrypt the comment then, for it looks elsewhere.
     fn part_if_dedented(&mut self, next: Mark) {
-        if !self.lines.is_empty() && next.column < self.next_indent && next.column != self.start.column {
-            self.push(Relation::Foot, self.token, next.index);
+        if self.lines.is_empty() || next.column >= self.next_indent || next.column == self.start.column {
+            return;
+        }
+        match self.purpose {
+            Purpose::Plain => self.push(Relation::Foot, self.token, next.index),
+            Purpose::Encrypted => self.push_foot(next.index),
         }
     }
 

@@ -19,7 +19,9 @@ pub(super) enum Style {
 pub(super) fn style_of(text: &str) -> Style {
     let traits = Traits::of(text);
     if text.contains('\n') {
-        return if traits.block_allowed() { Style::Literal } else { Style::Double };
+        // sops loses a block that starts with a tab, since yaml.v3 cannot read it again.
+        let readable = traits.block_allowed() && !text.starts_with('\t');
+        return if readable { Style::Literal } else { Style::Double };
     }
     if !resolve::is_text(text) || is_old_bool(text) || is_base_60(text) {
         return Style::Double;
@@ -41,6 +43,35 @@ pub(super) const fn is_break(sign: char) -> bool {
 /// Says whether yaml.v3 writes a character as it is; it escapes all outside the basic plane.
 pub(super) const fn is_printable(sign: char) -> bool {
     matches!(sign, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
+}
+
+/// Writes a character as it stands in double quotes.
+pub(super) fn escaped(sign: char) -> String {
+    let short = match sign {
+        '\0' => '0',
+        '\u{7}' => 'a',
+        '\u{8}' => 'b',
+        '\t' => 't',
+        '\n' => 'n',
+        '\u{b}' => 'v',
+        '\u{c}' => 'f',
+        '\r' => 'r',
+        '\u{1b}' => 'e',
+        '"' => '"',
+        '\\' => '\\',
+        '\u{85}' => 'N',
+        '\u{a0}' => '_',
+        '\u{2028}' => 'L',
+        '\u{2029}' => 'P',
+        _ => {
+            return match u32::from(sign) {
+                code @ ..=0xff => format!("\\x{code:02X}"),
+                code @ ..=0xffff => format!("\\u{code:04X}"),
+                code => format!("\\U{code:08X}"),
+            };
+        }
+    };
+    format!("\\{short}")
 }
 
 /// Words that YAML 1.1 takes for true and false.

@@ -135,6 +135,7 @@ impl Tree {
 
     fn pair(&mut self, key: &Node, value: &Node, items: &mut Vec<Item>) -> Result<()> {
         self.count(key.mark)?;
+        check_merge(key, value)?;
         comments(items, &key.head, Side::Own, Item::Comment);
         comments(items, &key.line, Side::Own, Item::Comment);
         let taken = match &value.content {
@@ -154,13 +155,31 @@ impl Tree {
     }
 }
 
+/// A merge key takes maps; sops cannot read a file in which it has anything else.
+fn check_merge(key: &Node, value: &Node) -> Result<()> {
+    let Content::Scalar(name) = &key.content else { return Ok(()) };
+    let merges = !name.quoted && name.text.as_str() == "<<" && name.tag.as_deref() != Some("!!str");
+    let fits = match &target(value).content {
+        Content::Map(_) => true,
+        Content::List(nodes) => nodes.iter().all(|node| matches!(target(node).content, Content::Map(_))),
+        Content::Scalar(_) | Content::Alias(_) => false,
+    };
+    if merges && !fits {
+        return Err(Error::invalid("the key `<<` does not hold maps").at(key.mark.place()));
+    }
+    Ok(())
+}
+
+fn target(node: &Node) -> &Node {
+    match &node.content {
+        Content::Alias(target) => target,
+        Content::Scalar(_) | Content::Map(_) | Content::List(_) => node,
+    }
+}
+
 /// sops knows only keys that are texts.
 fn name(key: &Node) -> Result<String> {
-    let target = match &key.content {
-        Content::Alias(target) => target,
-        Content::Scalar(_) | Content::Map(_) | Content::List(_) => key,
-    };
-    if let Content::Scalar(found) = &target.content
+    if let Content::Scalar(found) = &target(key).content
         && let Value::Text(bytes) = scalar(found, key.mark)?
         && let Ok(name) = String::from_utf8(bytes.to_vec())
     {

@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 
-use granit_parser::{Options, Parser, ScalarStyle, ScanError, Scanner, StrInput, Token as Raw, TokenType};
+use granit_parser::{
+    ErrorKind, Options, Parser, ScalarStyle, ScanError, Scanner, StrInput, Token as Raw, TokenType,
+};
 
 use super::super::MAX_DEPTH;
 use crate::error::{Error, Result};
@@ -105,7 +107,11 @@ fn check_syntax(text: &str) -> Result<()> {
 fn syntax_error(error: &ScanError) -> Error {
     let marker = error.marker();
     let place = format!("line {}, column {}", marker.line(), marker.col() + 1);
-    Error::invalid("the text is not valid YAML").at(place)
+    match error.kind() {
+        ErrorKind::RecursionLimitExceeded => super::super::too_deep().at(place),
+        ErrorKind::UnknownAnchor => Error::invalid("an alias names an anchor that is not there").at(place),
+        _ => Error::invalid("the text is not valid YAML").at(place),
+    }
 }
 
 impl<'a> Source<'a> {
@@ -149,12 +155,22 @@ impl<'a> Source<'a> {
                 Token { kind, start, end: after(start) }
             }
             Kind::Value => Token { kind, start, end: after(start) },
-            Kind::Scalar(ScalarStyle::Literal | ScalarStyle::Folded, _) => {
+            Kind::Scalar(style @ (ScalarStyle::Literal | ScalarStyle::Folded), text) => {
+                let kind = Kind::Scalar(style, self.without_missing_break(text, end));
                 Token { kind, start: self.next_content(), end }
             }
             kind => Token { kind, start, end },
         };
         self.tokens.push(token);
+    }
+
+    /// A block scalar that the text cuts off has no line break at its end.
+    fn without_missing_break(&self, text: Cow<'a, str>, end: Mark) -> Cow<'a, str> {
+        let cut_off = end.index >= self.chars.len() && self.chars.last().is_some_and(|sign| *sign != '\n');
+        match text.strip_suffix('\n').filter(|_| cut_off) {
+            Some(shorter) => shorter.to_owned().into(),
+            None => text,
+        }
     }
 
     /// Finds the first thing behind the last token that is neither blank nor a comment.

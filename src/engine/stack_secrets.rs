@@ -1,0 +1,188 @@
+//! What a stack gets from its encrypted files: variables it declares, and environment for
+//! its backend; nothing else leaves the files.
+//!
+//! Opened once, before any tofu starts, so that a wrong key fails early. Values live in
+//! memory only; every one of them is known to the redactor.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::{Body, Structure};
+use serde_json::Value;
+use zeroize::Zeroizing;
+
+use super::secret_files::secret_files;
+use crate::error::{Error, Kind, Result};
+use crate::model::project::Encryption;
+use crate::model::{Project, Stack, StackId};
+use crate::secrets::keyring::{Keyring, OpenedFile};
+use crate::secrets::sops::stores;
+use crate::tofu::encryption::tf_encryption;
+use crate::tofu::variables::{self, Assignment};
+
+/// Keys that feed the environment instead of a variable.
+const RESERVED: [(&str, &str); 5] = [
+    ("tfstate_username", "TF_HTTP_USERNAME"),
+    ("tfstate_password", "TF_HTTP_PASSWORD"),
+    ("aws_access_key_id", "AWS_ACCESS_KEY_ID"),
+    ("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY"),
+    ("aws_region", "AWS_REGION"),
+];
+
+/// The key whose value encrypts states and plans.
+const PASSPHRASE: &str = "state_encryption_passphrase";
+
+/// What one stack gets.
+#[derive(Default)]
+pub struct StackSecrets {
+    /// Variables that the stack declares.
+    pub(super) variables: BTreeMap<String, Assignment>,
+    /// Variables of the environment.
+    pub(super) env: BTreeMap<String, Zeroizing<String>>,
+    /// The files they came from.
+    pub(super) files: Vec<PathBuf>,
+    /// Every value in the files, for the redactor.
+    pub(super) values: Vec<Zeroizing<String>>,
+}
+
+impl StackSecrets {
+    /// Returns what a stack without encrypted files gets.
+    pub(super) const fn none() -> Self {
+        Self { variables: BTreeMap::new(), env: BTreeMap::new(), files: Vec::new(), values: Vec::new() }
+    }
+}
+
+/// Shows where they came from, and nothing else.
+impl std::fmt::Debug for StackSecrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StackSecrets").field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+/// Opens the files of the stacks that a command is about.
+pub async fn load_secrets(
+    keyring: &Keyring<'_>,
+    project: &Project,
+    stacks: &[&Stack],
+) -> Result<BTreeMap<StackId, StackSecrets>> {
+    let mut contents: BTreeMap<PathBuf, Vec<(String, Assignment)>> = BTreeMap::new();
+    let mut secrets = BTreeMap::new();
+    for stack in stacks {
+        let files = secret_files(project, stack)?;
+        for file in &files {
+            if !contents.contains_key(file) {
+                contents.insert(file.clone(), top_level(keyring, file).await?);
+            }
+        }
+        let pairs = files.iter().filter_map(|file| contents.get(file)).flatten();
+        let mut own = distribute(stack, pairs);
+        own.files = files;
+        encrypt_state(project, stack, &mut own)?;
+        secrets.insert(stack.id.clone(), own);
+    }
+    Ok(secrets)
+}
+
+/// Returns the names and values at the top of a file.
+async fn top_level(keyring: &Keyring<'_>, file: &std::path::Path) -> Result<Vec<(String, Assignment)>> {
+    let opened = keyring.open(file, None).await?;
+    if file.extension().is_some_and(|extension| extension == "tfvars") {
+        return read_tfvars(file, &opened.plaintext()?);
+    }
+    let document = match &opened {
+        OpenedFile::Sops(sops) => stores::to_json(sops.documents()),
+        OpenedFile::Vault(vault) => {
+            serde_saphyr::from_slice(vault.plaintext()).map_err(|_| unreadable(file))?
+        }
+    };
+    let map = document.as_object().ok_or_else(|| unreadable(file))?;
+    Ok(map.iter().map(|(name, value)| (name.clone(), Assignment::Value(value.clone()))).collect())
+}
+
+fn read_tfvars(file: &std::path::Path, plaintext: &[u8]) -> Result<Vec<(String, Assignment)>> {
+    let text = std::str::from_utf8(plaintext).map_err(|_| unreadable(file))?;
+    // The parser's message would quote the text, which is secret.
+    let body: Body = text.parse().map_err(|_| unreadable(file))?;
+    let mut found = Vec::new();
+    for structure in &body {
+        let Structure::Attribute(attribute) = structure else { return Err(unreadable(file)) };
+        let text = Zeroizing::new(attribute.value.to_string().trim().to_owned());
+        let mut literals = Vec::new();
+        collect_literals(&attribute.value, &mut literals);
+        found.push((attribute.key.to_string().trim().to_owned(), Assignment::Hcl { text, literals }));
+    }
+    Ok(found)
+}
+
+/// Collects the texts in an expression, at any depth.
+fn collect_literals(expression: &Expression, into: &mut Vec<Zeroizing<String>>) {
+    match expression {
+        Expression::String(text) => into.push(Zeroizing::new(text.value().to_string())),
+        Expression::Array(items) => items.iter().for_each(|item| collect_literals(item, into)),
+        Expression::Object(object) => {
+            object.iter().for_each(|(_, value)| collect_literals(value.expr(), into))
+        }
+        Expression::Parenthesis(inner) => collect_literals(inner.inner(), into),
+        // Numbers and booleans are everywhere; the rest is no literal.
+        other => into.push(Zeroizing::new(other.to_string().trim().to_owned())),
+    }
+}
+
+/// Sorts what was found into variables and environment; later files win.
+fn distribute<'a>(stack: &Stack, pairs: impl Iterator<Item = &'a (String, Assignment)>) -> StackSecrets {
+    let mut secrets = StackSecrets::default();
+    for (name, assigned) in pairs {
+        secrets.values.extend(assigned.literals());
+        let variable = RESERVED.iter().find(|(key, _)| key == name).map(|(_, variable)| *variable);
+        match (variable, assigned.as_text()) {
+            (Some(variable), Some(text)) => {
+                secrets.env.insert(variable.to_owned(), text);
+            }
+            (None, Some(text)) if name == PASSPHRASE => {
+                secrets.env.insert(PASSPHRASE.to_owned(), text);
+            }
+            _ if stack.variables.contains(name) => {
+                secrets.variables.insert(name.clone(), assigned.clone());
+            }
+            _ => {}
+        }
+    }
+    secrets
+}
+
+/// Turns the passphrase into the setting that tofu encrypts states and plans by.
+fn encrypt_state(project: &Project, stack: &Stack, secrets: &mut StackSecrets) -> Result<()> {
+    let passphrase = secrets.env.remove(PASSPHRASE);
+    match (project.state.encryption, passphrase) {
+        (Encryption::Off, _) | (Encryption::Auto, None) => {}
+        (Encryption::Auto | Encryption::Required, Some(passphrase)) => {
+            let setting = Zeroizing::new(tf_encryption(&passphrase));
+            secrets.env.insert("TF_ENCRYPTION".to_owned(), setting);
+        }
+        (Encryption::Required, None) => {
+            return Err(Error::new(
+                Kind::Refused,
+                format!("`{}` must have an encrypted state, but there is no passphrase", stack.id),
+            )
+            .at("infra.yaml: state.encryption")
+            .hint(format!("put `{PASSPHRASE}` (at least 16 characters) into the stack's secrets file")));
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(file: &std::path::Path) -> Error {
+    Error::new(
+        Kind::Refused,
+        format!("`{}` was decrypted, but is not a map of names and values", file.display()),
+    )
+    .hint(format!("look at it: `infra secrets view {}`", file.display()))
+}
+
+/// Returns the text of a variables file with these and other values; the others win.
+pub(super) fn variables_text(secrets: &StackSecrets, others: &BTreeMap<String, Value>) -> Option<String> {
+    let mut all = secrets.variables.clone();
+    all.extend(others.iter().map(|(name, value)| (name.clone(), Assignment::Value(value.clone()))));
+    (!all.is_empty()).then(|| variables::to_tfvars(all.iter().map(|(name, value)| (name.as_str(), value))))
+}

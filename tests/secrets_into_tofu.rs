@@ -1,0 +1,202 @@
+//! Secrets on their way to tofu: by pipe and environment, to those who declare them, and
+//! nowhere else. The encrypted files are made by the real sops and the real ansible-vault.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
+mod support;
+#[path = "support/tools.rs"]
+#[allow(dead_code, reason = "each test file uses its own part")]
+mod tools;
+
+use support::{Finished, Project};
+use tools::AgeKey;
+
+/// Text that must be found nowhere but where it belongs.
+const CANARY: &str = "c4n4ry-v4lu3-0815";
+
+const STACK: &str = r#"
+terraform {
+  backend "http" {}
+}
+
+variable "api_token" {
+  type = string
+}
+
+resource "terraform_data" "vm" {
+  input = sha256(var.api_token)
+  provisioner "local-exec" {
+    command = "echo token is $TOKEN; echo ${base64encode("x")} > /dev/null"
+    environment = { TOKEN = var.api_token }
+  }
+}
+
+output "digest" {
+  value = terraform_data.vm.output
+}
+"#;
+
+/// A project whose `secrets.sops.yaml` was encrypted by the real sops.
+fn with_sops(yaml: &str) -> (Project, AgeKey) {
+    let key = AgeKey::new();
+    let project = Project::new().stack("01-a/x", STACK).env("SOPS_AGE_KEY", &key.secret);
+    encrypt(&project, &key, yaml);
+    (project, key)
+}
+
+fn encrypt(project: &Project, key: &AgeKey, yaml: &str) {
+    project.write("infrastructure/secrets.sops.yaml", yaml);
+    let folder = project.path("infrastructure");
+    let done = key.run_sops(&folder, &["-e", "-i", "--age", &key.recipient, "secrets.sops.yaml"]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+fn digest_is_of(project: &Project, value: &str) -> bool {
+    use sha2::Digest;
+    let digest: String = sha2::Sha256::digest(value).iter().map(|byte| format!("{byte:02x}")).collect();
+    project.run("output x digest --raw").succeeds().stdout == digest
+}
+
+#[test]
+fn a_declared_variable_gets_its_value_and_nothing_shows_it() {
+    let (project, _key) = with_sops(&format!("api_token: {CANARY}\nother: undeclared-canary\n"));
+
+    let run = project.run("apply --yes -v").succeeds();
+
+    assert!(digest_is_of(&project, CANARY));
+    run.stderr_lacks(CANARY).stdout_lacks(CANARY).stderr_has("(redacted)").stderr_lacks("undeclared-canary");
+    assert!(project.files_containing(CANARY).is_empty(), "{:?}", project.files_containing(CANARY));
+    assert!(project.files_containing("undeclared-canary").is_empty());
+}
+
+#[test]
+fn a_saved_plan_holds_the_value_only_in_the_plan_itself() {
+    let (project, _key) = with_sops(&format!("api_token: {CANARY}\n"));
+
+    project.run("plan -v").succeeds().stderr_lacks(CANARY).stdout_lacks(CANARY);
+    project.run("apply").succeeds();
+
+    assert!(digest_is_of(&project, CANARY));
+    assert!(project.files_containing(CANARY).is_empty());
+}
+
+#[test]
+fn without_the_right_key_nothing_starts() {
+    let (project, _key) = with_sops(&format!("api_token: {CANARY}\n"));
+    let other = AgeKey::new();
+    let project = project.env("SOPS_AGE_KEY", &other.secret);
+
+    let run = project.run("plan").exits(77);
+
+    run.stderr_has("secrets.sops.yaml").stderr_has("SOPS_AGE_KEY").stderr_lacks(CANARY);
+    assert!(!project.has("infrastructure/01-a/x/.terraform"));
+}
+
+#[test]
+fn validating_and_formatting_need_no_key() {
+    let (project, _key) = with_sops(&format!("api_token: {CANARY}\n"));
+    let project = project.env("SOPS_AGE_KEY", "");
+
+    project.run("validate").succeeds();
+    project.run("fmt").succeeds();
+}
+
+#[test]
+fn reserved_keys_feed_the_environment_and_no_variable() {
+    let stack = r#"
+variable "aws_access_key_id" {
+  type    = string
+  default = "not given"
+}
+
+resource "terraform_data" "env" {
+  input = var.aws_access_key_id
+  provisioner "local-exec" {
+    command = "test \"$AWS_ACCESS_KEY_ID/$AWS_SECRET_ACCESS_KEY/$AWS_REGION\" = \"AKIDEXAMPLE/s3cretkey/eu-1\""
+  }
+}
+
+output "given" {
+  value = terraform_data.env.output
+}
+"#;
+    let key = AgeKey::new();
+    let project = Project::new().stack("01-a/x", stack).env("SOPS_AGE_KEY", &key.secret);
+    encrypt(
+        &project,
+        &key,
+        "aws_access_key_id: AKIDEXAMPLE\naws_secret_access_key: s3cretkey\naws_region: eu-1\n",
+    );
+
+    project.run("apply --yes").succeeds();
+
+    project.run("output x given --raw").succeeds().stdout_has("not given");
+}
+
+#[test]
+fn the_nearest_file_wins_and_values_of_any_shape_arrive() {
+    let stack = "terraform {\n  backend \"http\" {}\n}\n\nvariable \"shape\" {\n  type = any\n}\n\nvariable \"near\" {\n  type = string\n}\n\noutput \"shape\" {\n  value = jsonencode(var.shape)\n}\n\noutput \"near\" {\n  value = var.near\n}\n";
+    let key = AgeKey::new();
+    let project = Project::new().stack("01-a/x", stack).env("SOPS_AGE_KEY", &key.secret);
+    encrypt(&project, &key, "near: far\nshape:\n  a: [1, true, null]\n  \"b ${c}\": \"%{d} \\\"q\\\"\"\n");
+    project.write("infrastructure/01-a/x/secrets.sops.yaml", "near: here\n");
+    let folder = project.path("infrastructure/01-a/x");
+    assert!(
+        key.run_sops(&folder, &["-e", "-i", "--age", &key.recipient, "secrets.sops.yaml"]).status.success()
+    );
+
+    project.run("apply --yes").succeeds();
+
+    project.run("output x near --raw").succeeds().stdout_has("here");
+    let shape = project.run("output x shape --raw").succeeds().stdout;
+    let shape: serde_json::Value = serde_json::from_str(&shape).unwrap();
+    assert_eq!(shape, serde_json::json!({"a": [1, true, null], "b ${c}": "%{d} \"q\""}));
+}
+
+#[test]
+fn a_state_passphrase_encrypts_state_and_plan() {
+    let (project, _key) =
+        with_sops(&format!("api_token: {CANARY}\nstate_encryption_passphrase: a-long-${{odd}}-passphrase\n"));
+
+    project.run("plan").succeeds();
+    project.run("apply").succeeds();
+
+    assert!(digest_is_of(&project, CANARY));
+    assert!(!project.files_containing("encrypted_data").is_empty());
+    assert!(
+        project.files_containing("terraform_data.vm\"").iter().all(|file| !file.starts_with(".infra/state"))
+    );
+    project.run("plan --detailed-exitcode").succeeds();
+}
+
+#[test]
+fn required_encryption_without_a_passphrase_is_refused() {
+    let (project, _key) = with_sops(&format!("api_token: {CANARY}\n"));
+    project.write("infra.yaml", "name: lab\nstate:\n  encryption: required\n");
+
+    project.run("plan").exits(77).stderr_has("state_encryption_passphrase");
+}
+
+#[test]
+fn a_file_that_should_be_encrypted_and_is_not_is_refused() {
+    let project = Project::new()
+        .stack("01-a/x", STACK)
+        .file("infrastructure/01-a/x/secrets.tfvars", &format!("api_token = \"{CANARY}\"\n"));
+
+    let run: Finished = project.run("plan").exits(77);
+
+    run.stderr_has("secrets.tfvars").stderr_has("not encrypted").stderr_lacks(CANARY);
+}
+
+#[test]
+fn the_tofu_itself_gets_the_same_variables() {
+    let (project, _key) = with_sops(&format!("api_token: {CANARY}\n"));
+    project.run("init").succeeds();
+
+    project.run("tofu --stack x -- plan -input=false -no-color").succeeds().stdout_has("1 to add");
+}

@@ -28,7 +28,6 @@ use crate::error::{Error, Exit, Kind, Result};
 use crate::model::project::SecretsSettings;
 use crate::project;
 use crate::report::{Asking, Tone, confirm, passphrase_prompt};
-use crate::secrets::hardening::harden_process;
 use crate::secrets::keyring::{KeyPlaces, Keyring};
 use crate::secrets::sops::format::Format;
 
@@ -88,9 +87,6 @@ struct KeyArgs {
 
 /// Runs the command.
 pub async fn run(args: &SecretsArgs, context: &Context) -> Result<Exit> {
-    for warning in harden_process() {
-        warn(context, &warning);
-    }
     match &args.command {
         SecretsCommand::View(args) => view::run(args, context).await,
         SecretsCommand::Edit(args) => edit::run(args, context).await,

@@ -105,7 +105,7 @@ impl SecretFile {
     pub async fn open_sops(&self, keys: &KeyArgs, context: &Context) -> Result<SopsFile> {
         self.refuse_vault()?;
         match self.open(keys, context).await? {
-            OpenedFile::Sops(file) => Ok(file),
+            OpenedFile::Sops(file) => Ok(*file),
             OpenedFile::Vault(_) => Err(self.no_sops()),
         }
     }

@@ -139,6 +139,7 @@ fn the_edit_of_a_killed_process_is_resumed() {
     running.until_exists(&folder.path("ready")).signal(Signal::SIGKILL);
     drop(keyboard);
     running.wait();
+    edit(&folder, "a.yaml", "true").succeeds().stderr_has("an earlier edit");
     assert_eq!(folder.edits_in_memory(), 1);
 
     let mut command = folder.infra(&["edit", "a.yaml"]);
@@ -150,6 +151,27 @@ fn the_edit_of_a_killed_process_is_resumed() {
     let (code, screen) = person.wait();
     assert_eq!((code, folder.edits_in_memory()), (Some(0), 0), "{screen}");
     folder.run(&["view", "a.yaml"]).succeeds().stdout_has("survived-canary");
+}
+
+#[test]
+fn an_edit_that_nobody_wants_any_more_is_shredded() {
+    let folder = folder();
+    let before = folder.bytes("a.yaml");
+    let mut command = folder.infra(&["edit", "a.yaml"]);
+    command.env("EDITOR", folder.script("editor", "sed -i s/hunter2/lost/ \"$1\"; exit 1"));
+    let (code, screen) = AtTerminal::start(command).wait();
+    assert_eq!((code, folder.edits_in_memory()), (Some(1), 1), "{screen}");
+
+    let mut command = folder.infra(&["edit", "a.yaml"]);
+    command.env("EDITOR", "true");
+    let mut person = AtTerminal::start(command);
+    person.sees("Resume it? [y/N]");
+    person.types("n").sees("Shred it? [y/N]");
+    person.types("y");
+
+    let (code, screen) = person.wait();
+    assert_eq!((code, folder.edits_in_memory()), (Some(0), 0), "{screen}");
+    assert_eq!(folder.bytes("a.yaml"), before);
 }
 
 #[test]

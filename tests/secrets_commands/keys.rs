@@ -1,6 +1,6 @@
 //! Who can open a file: new keys, new data keys, new recipients.
 
-use std::path::Path;
+use std::process::Command;
 
 use crate::PLAIN;
 use crate::folder::{Folder, differing_lines};
@@ -122,6 +122,31 @@ fn updatekeys_asks_the_person_at_the_terminal() {
 }
 
 #[test]
+fn a_passphrase_is_asked_once_and_never_shown() {
+    let folder = Folder::new().encrypted("a.yaml", PLAIN);
+    let mut lock = age::scrypt::Recipient::new("open sesame".to_owned().into());
+    lock.set_work_factor(2);
+    let locked = age::encrypt_and_armor(&lock, folder.key.secret.as_bytes()).unwrap();
+    folder.write("locked.txt", locked.as_bytes());
+    folder.set_mode("locked.txt", 0o600);
+    let plain = folder.infra(&["view", "a.yaml"]);
+    // The prompt goes to the controlling terminal, which only the leader of a session can take.
+    let mut command = Command::new("setsid");
+    command.args(["--ctty", "--wait"]).arg(plain.get_program()).args(plain.get_args());
+    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("SOPS_AGE_KEY", "").env("SOPS_AGE_KEY_FILE", "locked.txt").current_dir(folder.path(""));
+    let mut person = AtTerminal::start(command);
+
+    person.sees("Passphrase for");
+    person.types("open sesame");
+
+    let (code, screen) = person.wait();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains("hunter2-canary") && !screen.contains("sesame"), "{screen}");
+    assert_eq!(screen.matches("Passphrase").count(), 1, "{screen}");
+}
+
+#[test]
 fn a_project_s_own_key_opens_its_files() {
     let folder = Folder::new().encrypted("a.yaml", PLAIN);
     folder.write("infra.yaml", b"name: lab\n");
@@ -133,5 +158,4 @@ fn a_project_s_own_key_opens_its_files() {
     let viewed = command.output().unwrap();
 
     assert!(String::from_utf8_lossy(&viewed.stdout).contains("hunter2-canary"), "{viewed:?}");
-    assert!(Path::new(&folder.path("age.key")).exists());
 }

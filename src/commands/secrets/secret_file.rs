@@ -49,7 +49,8 @@ impl SecretFile {
             name: args.file.display().to_string(),
             path: resolve(&context.cwd.join(&args.file)),
             format: args.keys.format().unwrap_or_else(|| Format::of_path(&args.file)),
-            layout: layout(&context.cwd)?,
+            // A vault has no layout of ours, so a broken `.sops.yaml` does not concern it.
+            layout: if is_vault(&bytes) { Layout::default() } else { layout(&context.cwd)? },
             bytes: Zeroizing::new(bytes),
         })
     }

@@ -69,6 +69,7 @@ fn a_failing_editor_leaves_the_file_as_it_was() {
     let (before, names) = (folder.bytes("a.yaml"), folder.names());
 
     edit(&folder, "a.yaml", "sed -i s/hunter2/hunter3/ \"$1\"; false").exits(1).stderr_has("failed");
+    folder.run(&["edit", "a.yaml"]).exits(64).stderr_has("EDITOR");
     edit(&folder, "a.yaml", "no-such-editor").exits(1).stderr_has("no-such-editor").stderr_has("EDITOR");
 
     assert_eq!((folder.bytes("a.yaml"), folder.names(), folder.edits_in_memory()), (before, names, 0));

@@ -6,6 +6,7 @@ use crate::commands::Context;
 use crate::error::{Error, Result};
 use crate::model::Environment;
 use crate::process::{Invocation, passthrough};
+use crate::report::Asking;
 
 /// Who names the editor, the most particular first.
 const VARIABLES: [&str; 3] = ["SOPS_EDITOR", "VISUAL", "EDITOR"];
@@ -15,7 +16,11 @@ const NOT_FOUND: i32 = 127;
 
 /// Lets the person edit a file; fails if the editor does.
 pub(super) async fn edit(path: &Path, context: &Context) -> Result<()> {
-    let editor = name(&context.env);
+    let editor = match name(&context.env) {
+        Some(name) => name,
+        None if context.asking() == Asking::Nobody => return Err(no_editor()),
+        None => "vi",
+    };
     // The shell splits the arguments that the variable may hold; the path stays one.
     let script = format!("{editor} \"$@\"");
     let call = Invocation::new("/bin/sh", &context.cwd, context.env.clone())
@@ -36,8 +41,14 @@ pub(super) async fn edit(path: &Path, context: &Context) -> Result<()> {
     }
 }
 
-fn name(env: &Environment) -> &str {
-    VARIABLES.iter().find_map(|name| env.get(name)).unwrap_or("vi")
+fn name(env: &Environment) -> Option<&str> {
+    VARIABLES.iter().find_map(|name| env.get(name))
+}
+
+/// Without a terminal `vi` would wait for keys that nobody presses.
+fn no_editor() -> Error {
+    Error::usage("there is no terminal, and nothing names an editor that works without one")
+        .hint("set `EDITOR`, or change one value: `infra secrets set`")
 }
 
 #[cfg(test)]
@@ -47,12 +58,12 @@ mod tests {
     #[test]
     fn the_most_particular_variable_names_the_editor() {
         let env = Environment::default();
-        assert_eq!(name(&env), "vi");
+        assert_eq!(name(&env), None);
 
         let env = env.with("EDITOR", "nano -w");
-        assert_eq!(name(&env), "nano -w");
+        assert_eq!(name(&env), Some("nano -w"));
 
         let env = env.with("VISUAL", "").with("SOPS_EDITOR", "code --wait");
-        assert_eq!(name(&env), "code --wait");
+        assert_eq!(name(&env), Some("code --wait"));
     }
 }

@@ -1,11 +1,15 @@
 //! Small files written whole or not at all: a temporary neighbour, then a rename.
 //!
-//! For records that can be made again (saved plans, `init`, runs), so nothing is forced
-//! to the disk; state has its own, durable way. Files and new folders are closed to others.
+//! [`write()`] is for records that can be made again (saved plans, `init`, runs), so nothing is
+//! forced to the disk, and files and new folders are closed to others. [`replace`] is for a
+//! person's own files: it keeps what they are and waits for the disk. State has its own way.
 
+use std::fs::{Metadata, Permissions};
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 use crate::error::{Result, io};
 
@@ -19,15 +23,67 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     create_private_dir(dir)?;
     let failed = io("write", path);
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(&failed)?;
+    let mut file = NamedTempFile::new_in(dir).map_err(&failed)?;
     file.write_all(bytes).map_err(&failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }
 
+/// Replaces the content of a file; its mode stays, its owner where the system allows it, and a link
+/// still leads to it. A file that is new gets the mode that new files have.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = io("write", path);
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let before = std::fs::metadata(&target).ok();
+    let mut file = neighbour(&target, before.as_ref()).map_err(&failed)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
+    file.persist(&target).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Makes an empty file beside another that will take its place.
+fn neighbour(target: &Path, before: Option<&Metadata>) -> std::io::Result<NamedTempFile> {
+    let dir = target.parent().unwrap_or(Path::new("."));
+    let Some(before) = before else {
+        return tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(dir);
+    };
+    let file = NamedTempFile::new_in(dir)?;
+    // Only root may give files away; whoever else may write the folder gets the file.
+    let _ = std::os::unix::fs::fchown(file.as_file(), Some(before.uid()), Some(before.gid()));
+    file.as_file().set_permissions(Permissions::from_mode(before.mode() & 0o7777))?;
+    Ok(file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_replaced_file_keeps_its_mode_and_the_link_that_leads_to_it() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let (path, link) = (dir.path().join("real"), dir.path().join("link"));
+        std::fs::write(&path, "old").expect("a file");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o640)).expect("a mode");
+        std::os::unix::fs::symlink("real", &link).expect("a link");
+
+        replace(&link, b"new").expect("a writable folder");
+
+        assert_eq!(std::fs::read(&path).expect("the file"), b"new");
+        assert_eq!(std::fs::metadata(&path).expect("the file").mode() & 0o7777, 0o640);
+        assert!(std::fs::symlink_metadata(&link).expect("the link").is_symlink());
+        assert_eq!(std::fs::read_dir(dir.path()).expect("the folder").count(), 2);
+    }
+
+    #[test]
+    fn a_file_that_was_not_there_is_made() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("new");
+
+        replace(&path, b"text").expect("a writable folder");
+
+        assert_eq!(std::fs::read(&path).expect("the file"), b"text");
+        assert_eq!(std::fs::metadata(&path).expect("the file").mode() & 0o600, 0o600);
+    }
 
     #[test]
     fn a_file_is_replaced_whole_and_leaves_nothing_beside_it() {

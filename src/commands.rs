@@ -24,6 +24,7 @@ pub mod man;
 pub mod output;
 pub mod plan;
 pub mod schema;
+pub mod secrets;
 pub mod show;
 pub mod stack_args;
 pub mod stack_run;

@@ -127,8 +127,13 @@ impl Terminal {
 
     /// Writes data: a whole text with its line breaks.
     pub fn data(&self, text: &str) {
+        self.data_bytes(text.as_bytes());
+    }
+
+    /// Writes data exactly as it is, whether it is text or not.
+    pub fn data_bytes(&self, bytes: &[u8]) {
         let mut out = std::io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        match out.write_all(bytes).and_then(|()| out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => self.lost.0.store(true, Ordering::Relaxed),
             _ => {}
         }

@@ -5,6 +5,7 @@
 //! asked only when nothing else opens a file, and at most once for each key.
 //! Begin at [`load`].
 
+mod fresh;
 mod key;
 mod recipient;
 mod sources;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
+pub use fresh::FreshKey;
 use key::{Key, Locked, Parsed};
 pub use recipient::Recipient;
 pub use sources::{Sources, load};

@@ -51,7 +51,7 @@ pub struct Keyring<'p> {
 #[derive(Debug)]
 pub enum OpenedFile {
     /// A SOPS file.
-    Sops(SopsFile),
+    Sops(Box<SopsFile>),
     /// An Ansible Vault.
     Vault(vault::Opened),
 }
@@ -124,7 +124,7 @@ impl<'p> Keyring<'p> {
             bytes,
             layout: layout(self.places.dir)?,
         };
-        SopsFile::open(input, &self.identities).map(OpenedFile::Sops)
+        SopsFile::open(input, &self.identities).map(|file| OpenedFile::Sops(Box::new(file)))
     }
 }
 

@@ -121,7 +121,7 @@ fn collect_literals(expression: &Expression, into: &mut Vec<Zeroizing<String>>) 
         Expression::String(text) => into.push(Zeroizing::new(text.value().to_string())),
         Expression::Array(items) => items.iter().for_each(|item| collect_literals(item, into)),
         Expression::Object(object) => {
-            object.iter().for_each(|(_, value)| collect_literals(value.expr(), into))
+            object.iter().for_each(|(_, value)| collect_literals(value.expr(), into));
         }
         Expression::Parenthesis(inner) => collect_literals(inner.inner(), into),
         // Numbers and booleans are everywhere; the rest is no literal.

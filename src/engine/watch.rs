@@ -115,7 +115,9 @@ impl Ear<'_> {
                 self.session.events.emit(RunEvent::Resource { stack, address, message: text });
             }
             // With text on stdout as well, the message would only repeat it.
-            Some(Message::Other(text)) if self.session.narration() == Narration::MessagesOnly => {
+            Some(Message::Other(text))
+                if self.session.narration() == Narration::MessagesOnly && !text.is_empty() =>
+            {
                 self.line(&text);
             }
             Some(Message::Other(_)) => {}

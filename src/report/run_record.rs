@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,9 @@ use crate::model::{Holder, RunCommand, RunReport, StackId};
 const BEGUN: &str = "run.json";
 const REPORT: &str = "report.json";
 const ABANDONED: &str = "abandoned";
+
+/// How many records are kept.
+const KEPT: usize = 100;
 
 /// What is written before anything runs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -43,8 +46,8 @@ pub struct Unfinished {
 #[derive(Debug)]
 pub struct RunRecord {
     dir: PathBuf,
-    events: File,
-    logs: BTreeMap<StackId, File>,
+    events: BufWriter<File>,
+    logs: BTreeMap<StackId, BufWriter<File>>,
 }
 
 impl RunRecord {
@@ -55,7 +58,7 @@ impl RunRecord {
         atomic_file::write(&dir.join(BEGUN), &begun)?;
         let path = dir.join("events.jsonl");
         let events = File::create(&path).map_err(io("write", &path))?;
-        Ok(Self { dir, events, logs: BTreeMap::new() })
+        Ok(Self { dir, events: BufWriter::new(events), logs: BTreeMap::new() })
     }
 
     fn log(&mut self, stack: &StackId, text: &str) {
@@ -74,6 +77,7 @@ impl RunRecord {
     fn finish(&self, report: &RunReport) {
         let bytes = serde_json::to_vec_pretty(report).unwrap_or_default();
         let _ = atomic_file::write(&self.dir.join(REPORT), &bytes);
+        prune(self.dir.parent());
     }
 }
 
@@ -82,6 +86,11 @@ impl Report for RunRecord {
     fn event(&mut self, event: &RunEvent) {
         if let Ok(line) = serde_json::to_string(event) {
             let _ = writeln!(self.events, "{line}");
+        }
+        // Lines come in crowds; whatever changes the picture is on the disk at once.
+        if !matches!(event, RunEvent::Line { .. } | RunEvent::Resource { .. }) {
+            let _ = self.events.flush();
+            self.logs.values_mut().for_each(|log| drop(log.flush()));
         }
         match event {
             RunEvent::Line { stack, text, .. } => self.log(stack, text),
@@ -126,8 +135,18 @@ fn unfinished(dir: &Path) -> Option<Unfinished> {
     Some(Unfinished { run_id, command: begun.command, process: begun.process })
 }
 
-fn open_log(dir: &Path, stack: &StackId) -> std::io::Result<File> {
+/// Removes the oldest records; how long they are of use is a matter of how often one runs.
+fn prune(runs_dir: Option<&Path>) {
+    let Some(Ok(entries)) = runs_dir.map(std::fs::read_dir) else { return };
+    let mut runs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    runs.sort();
+    for old in runs.iter().rev().skip(KEPT).filter(|run| run.join(REPORT).exists()) {
+        let _ = std::fs::remove_dir_all(old);
+    }
+}
+
+fn open_log(dir: &Path, stack: &StackId) -> std::io::Result<BufWriter<File>> {
     let path = dir.join("logs").join(format!("{}.log", stack.state_name()));
     std::fs::create_dir_all(path.parent().unwrap_or(dir))?;
-    File::create(path)
+    File::create(path).map(BufWriter::new)
 }

@@ -28,6 +28,9 @@ pub enum Message {
     Other(String),
 }
 
+/// What marks a message that a resource is being looked at.
+const REFRESH: &str = r#""type":"refresh_"#;
+
 /// The parts of a line that are read; the rest may be anything.
 #[derive(Deserialize)]
 struct Line {
@@ -43,6 +46,10 @@ struct Line {
 
 /// Reads one line; `None` if it is no message of OpenTofu.
 pub fn parse(line: &str) -> Option<Message> {
+    // One for each resource, and nothing is done with it; not worth reading.
+    if line.contains(REFRESH) {
+        return Some(Message::Other(String::new()));
+    }
     let line: Line = serde_json::from_str(line).ok()?;
     let message = match line.kind.as_str() {
         "diagnostic" => diagnostic(line.diagnostic.as_ref()?).map(Message::Diagnostic),

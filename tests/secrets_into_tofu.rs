@@ -200,3 +200,36 @@ fn the_tofu_itself_gets_the_same_variables() {
 
     project.run("tofu --stack x -- plan -input=false -no-color").succeeds().stdout_has("1 to add");
 }
+
+#[test]
+fn doctor_tells_whether_the_secrets_open_and_whose_key_is_exposed() {
+    use std::os::unix::fs::PermissionsExt;
+    let (project, key) = with_sops(&format!("api_token: {CANARY}\n"));
+    let project = project.env("SOPS_AGE_KEY", "").file("age.key", &format!("{}\n", key.secret));
+    let mode = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(project.path("age.key"), mode).unwrap();
+
+    project
+        .run("doctor")
+        .succeeds()
+        .stdout_has("all encrypted files open")
+        .stdout_has("can be read by others");
+
+    std::fs::remove_file(project.path("age.key")).unwrap();
+    project.run("doctor").exits(1).stdout_has("FAIL  secrets").stdout_lacks(CANARY);
+}
+
+#[test]
+fn an_ansible_vault_of_variables_reaches_the_stack_that_declares_them() {
+    let project = Project::new().stack("01-a/x", STACK).env("ANSIBLE_VAULT_PASSWORD", "vault-pass");
+    let plain = format!("api_token = \"{CANARY}\"\nundeclared = \"x\"\n");
+    project.write("infrastructure/01-a/x/secrets.tfvars", &plain);
+    project.run("secrets encrypt --vault infrastructure/01-a/x/secrets.tfvars").succeeds();
+    assert!(project.read("infrastructure/01-a/x/secrets.tfvars").starts_with("$ANSIBLE_VAULT;1.1;AES256"));
+
+    let run = project.run("apply --yes -v").succeeds();
+
+    assert!(digest_is_of(&project, CANARY));
+    run.stderr_lacks(CANARY).stdout_lacks(CANARY);
+    assert!(project.files_containing(CANARY).is_empty());
+}

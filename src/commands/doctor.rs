@@ -7,9 +7,11 @@ use super::Context;
 use super::deps;
 use super::locks::{StackLock, load_locks};
 use super::workspace::Workspace;
+use crate::engine::{self, StackSecrets};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Backend, Stack, StackId};
-use crate::report::{Terminal, Tone};
+use crate::report::{Asking, Terminal, Tone, passphrase_prompt};
+use crate::secrets::keyring::Keyring;
 use crate::stacks;
 use crate::tofu::environment::child_environment;
 
@@ -107,6 +109,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     findings.push(isolation(&workspace));
     findings.push(writable(&workspace));
     findings.extend(lock_findings(&workspace, context).await);
+    findings.extend(secret_findings(&workspace, context).await);
     findings
 }
 
@@ -210,6 +213,27 @@ async fn lock_findings(workspace: &Workspace, context: &Context) -> Vec<Finding>
         Ok(locks) if locks.is_empty() => vec![Finding::pass("locks", "none held")],
         Ok(locks) => locks.iter().map(lock_finding).collect(),
     }
+}
+
+/// Tells whether the encrypted files open, and whose key files others can read.
+async fn secret_findings(workspace: &Workspace, context: &Context) -> Vec<Finding> {
+    // Nobody is asked for a passphrase by a check.
+    let prompt = passphrase_prompt(Asking::Nobody);
+    let keyring = Keyring::load(workspace.key_places(context), &prompt).await;
+    let exposed = keyring.identities().exposed().iter().map(|key| {
+        let message = format!("{} can be read by others (mode {:o})", key.path.display(), key.mode);
+        Finding::warn("secrets", message, format!("`chmod 600 {}`", key.path.display()))
+    });
+    let mut findings: Vec<Finding> = exposed.collect();
+    let stacks: Vec<&Stack> = workspace.stacks.iter().collect();
+    findings.push(match engine::load_secrets(&keyring, &workspace.project, &stacks).await {
+        Ok(secrets) if secrets.values().all(StackSecrets::is_empty) => {
+            Finding::pass("secrets", "no encrypted files")
+        }
+        Ok(_) => Finding::pass("secrets", "all encrypted files open"),
+        Err(error) => Finding::fail("secrets", &error),
+    });
+    findings
 }
 
 fn lock_finding(lock: &StackLock) -> Finding {

@@ -130,7 +130,8 @@ impl Workspace {
         engine::load_secrets(&keyring, &self.project, &stacks).await
     }
 
-    fn key_places<'a>(&'a self, context: &'a Context) -> KeyPlaces<'a> {
+    /// Returns where the keys of this project are looked for.
+    pub(super) fn key_places<'a>(&'a self, context: &'a Context) -> KeyPlaces<'a> {
         KeyPlaces {
             env: &context.env,
             dir: &context.cwd,

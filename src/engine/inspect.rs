@@ -89,7 +89,7 @@ pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -
         Some(subcommand) => with_usual_variables(session, &run, base, subcommand).await,
         None => base,
     };
-    let status = process::passthrough(base.args(args), &session.interrupts).await?;
+    let status = process::passthrough(base.args(args).guarded(), &session.interrupts).await?;
     let killed = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
     let code = status.code().or(killed).unwrap_or(1);
     Ok(Exit(u8::try_from(code).unwrap_or(1)))

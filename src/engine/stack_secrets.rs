@@ -47,6 +47,11 @@ pub struct StackSecrets {
 }
 
 impl StackSecrets {
+    /// Returns whether the stack has no encrypted files.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// Returns what a stack without encrypted files gets.
     pub(super) const fn none() -> Self {
         Self { variables: BTreeMap::new(), env: BTreeMap::new(), files: Vec::new(), values: Vec::new() }

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 
 use super::interrupts::{Interrupts, STOP};
 use super::invocation::Invocation;
-use super::lines::each_line;
+use super::lines::{Hurry, each_line};
 use super::watchdog::Watchdog;
 use crate::error::{Error, Result};
 
@@ -62,14 +62,15 @@ pub async fn run(
     on_line: impl Fn(Stream, &str),
 ) -> Result<ExitStatus> {
     let (started, ours) = Started::piped(call)?;
+    let hurry = Hurry::default();
     let reading = async {
         tokio::try_join!(
-            each_line(ours.stdout, |line| on_line(Stream::Stdout, line)),
-            each_line(ours.stderr, |line| on_line(Stream::Stderr, line)),
-            each_line(ours.tap, |line| on_line(Stream::Tap, line)),
+            each_line(ours.stdout, &hurry, |line| on_line(Stream::Stdout, line)),
+            each_line(ours.stderr, &hurry, |line| on_line(Stream::Stderr, line)),
+            each_line(ours.tap, &hurry, |line| on_line(Stream::Tap, line)),
         )
     };
-    started.wait_with(interrupts.clone(), reading).await
+    started.wait_with(interrupts.clone(), reading, || hurry.ended()).await
 }
 
 /// Runs a child to its end and collects its output.
@@ -79,7 +80,7 @@ pub async fn capture(call: Invocation, interrupts: &Interrupts) -> Result<Captur
     let reading = async {
         tokio::try_join!(ours.stdout.read_to_end(&mut stdout), ours.stderr.read_to_end(&mut stderr))
     };
-    let status = started.wait_with(interrupts.clone(), reading).await?;
+    let status = started.wait_with(interrupts.clone(), reading, || {}).await?;
     Ok(Captured { status, stdout, stderr })
 }
 
@@ -94,9 +95,9 @@ pub async fn passthrough(call: Invocation, interrupts: &Interrupts) -> Result<Ex
     command.stdin(Stdio::inherit());
     let (readers, writers) = open_feeds(&call).map_err(|error| cannot_start(call.program(), error))?;
     command.fd_mappings(mappings(readers)).map_err(|e| Error::bug("descriptors collide").because(e))?;
-    let started = Started::spawn(command, call.program(), (group, Vec::new()))?;
+    let started = Started::spawn(command, &call, (group, Vec::new()))?;
     writers.into_iter().zip(call.feeds).for_each(|(writer, bytes)| feed(writer, bytes));
-    started.wait_with(interrupts.clone(), std::future::ready(Ok(()))).await
+    started.wait_with(interrupts.clone(), std::future::ready(Ok(())), || {}).await
 }
 
 /// Which process group a child belongs to.
@@ -124,7 +125,7 @@ impl Started {
         let mut command = command_of(&call, Group::Own);
         command.stdout(pipes.stdout).stderr(pipes.stderr);
         command.fd_mappings(pipes.mappings).map_err(|e| Error::bug("descriptors collide").because(e))?;
-        let started = Self::spawn(command, call.program(), (Group::Own, pipes.drains))?;
+        let started = Self::spawn(command, &call, (Group::Own, pipes.drains))?;
         pipes.feeds.into_iter().zip(call.feeds).for_each(|(writer, bytes)| feed(writer, bytes));
         Ok((started, pipes.ours))
     }
@@ -133,14 +134,14 @@ impl Started {
     /// only once they are closed here.
     fn spawn(
         mut command: Command,
-        program: &Path,
+        call: &Invocation,
         (group, drains): (Group, Vec<PipeReader>),
     ) -> Result<Self> {
-        let child = command.spawn().map_err(|error| cannot_start(program, error))?;
+        let child = command.spawn().map_err(|error| cannot_start(call.program(), error))?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
         let pid = pid.ok_or_else(|| Error::bug("a started process has no id"))?;
-        tracing::debug!(program = %program.display(), %pid, "started");
-        let watchdog = Watchdog::beside(pid, group == Group::Own, drains);
+        tracing::debug!(program = %call.program().display(), %pid, "started");
+        let watchdog = call.guarded.then(|| Watchdog::beside(pid, group == Group::Own, drains)).flatten();
         Ok(Self { child, pid, group, _watchdog: watchdog })
     }
 
@@ -149,6 +150,7 @@ impl Started {
         mut self,
         mut interrupts: Interrupts,
         reading: impl Future<Output = std::io::Result<T>>,
+        on_end: impl Fn(),
     ) -> Result<ExitStatus> {
         let (pid, group) = (self.pid, self.group);
         let ended = async {
@@ -156,6 +158,7 @@ impl Started {
             tokio::select! {
                 read = &mut reading => { read?; self.child.wait().await }
                 status = self.child.wait() => {
+                    on_end();
                     // A grandchild may keep the pipes open for ever; what the child wrote is there already.
                     let _ = tokio::time::timeout(DRAIN, reading).await;
                     status

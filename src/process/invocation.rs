@@ -14,6 +14,7 @@ pub struct Invocation {
     pub(super) env: Environment,
     pub(super) feeds: Vec<Vec<u8>>,
     pub(super) tap: bool,
+    pub(super) guarded: bool,
 }
 
 impl Invocation {
@@ -23,7 +24,7 @@ impl Invocation {
     /// Makes a call of a program in a directory with exactly this environment.
     pub fn new(program: impl Into<PathBuf>, dir: impl Into<PathBuf>, env: Environment) -> Self {
         let (program, dir) = (program.into(), dir.into());
-        Self { program, args: Vec::new(), dir, env, feeds: Vec::new(), tap: false }
+        Self { program, args: Vec::new(), dir, env, feeds: Vec::new(), tap: false, guarded: false }
     }
 
     /// Adds an argument.
@@ -62,6 +63,15 @@ impl Invocation {
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.set(name, value);
+        self
+    }
+
+    /// Lets the child end gently should this process be killed, because it changes something.
+    ///
+    /// One that only reads simply dies of its broken pipes.
+    #[must_use]
+    pub const fn guarded(mut self) -> Self {
+        self.guarded = true;
         self
     }
 

@@ -3,11 +3,45 @@
 //! A line is handed on whole, however many reads it took; bytes that are no UTF-8 are
 //! replaced, a last line without an end is still a line.
 
+use std::cell::Cell;
+use std::time::Duration;
+
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::sync::Notify;
+
+/// How long a reader lets lines gather. A busy tofu writes hundreds of short lines; waking up for each
+/// of them would take from it what little processor a small machine has.
+const GATHER: Duration = Duration::from_millis(8);
+
+/// Tells readers that nothing more is written, so that they need not wait for more.
+#[derive(Debug, Default)]
+pub(super) struct Hurry {
+    ended: Cell<bool>,
+    told: Notify,
+}
+
+impl Hurry {
+    /// The writer has ended.
+    pub fn ended(&self) {
+        self.ended.set(true);
+        self.told.notify_waiters();
+    }
+
+    async fn pause(&self) {
+        if self.ended.get() {
+            return;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(GATHER) => {}
+            () = self.told.notified() => {}
+        }
+    }
+}
 
 /// Calls `on_line` for each line until the pipe closes.
 pub(super) async fn each_line<R: AsyncRead + Unpin>(
     pipe: R,
+    hurry: &Hurry,
     mut on_line: impl FnMut(&str),
 ) -> std::io::Result<()> {
     let mut reader = BufReader::with_capacity(64 * 1024, pipe);
@@ -17,6 +51,9 @@ pub(super) async fn each_line<R: AsyncRead + Unpin>(
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         on_line(&String::from_utf8_lossy(text));
         line.clear();
+        if reader.buffer().is_empty() {
+            hurry.pause().await;
+        }
     }
     Ok(())
 }
@@ -27,7 +64,9 @@ mod tests {
 
     async fn lines_of(bytes: &[u8]) -> Vec<String> {
         let mut lines = Vec::new();
-        each_line(bytes, |line| lines.push(line.to_owned())).await.expect("memory can be read");
+        each_line(bytes, &Hurry::default(), |line| lines.push(line.to_owned()))
+            .await
+            .expect("memory can be read");
         lines
     }
 

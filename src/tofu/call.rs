@@ -124,7 +124,7 @@ pub fn apply(base: Invocation, apply: ApplyCall<'_>, narration: Narration) -> In
     let call = base.args(["apply", "-input=false", "-no-color"]).args(lock_timeout(apply.lock_timeout));
     let call = with_variables(call, apply.var_files, apply.variables);
     // Flags end at the first argument that is none, so the plan comes last.
-    narrated(call, narration).arg(apply.plan)
+    narrated(call, narration).arg(apply.plan).guarded()
 }
 
 fn with_variables(call: Invocation, files: &[std::path::PathBuf], variables: Option<String>) -> Invocation {

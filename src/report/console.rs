@@ -154,12 +154,16 @@ impl Console {
         self.pause();
         let sign = self.terminal.paint(summary::tone(report.result), summary::sign(report.result));
         let words = summary::words(self.command, report);
-        let time = self.terminal.paint(Tone::Dim, &human_duration(report.duration_s));
+        // What did not run has a reason, and no time worth telling.
+        let time = match report.reason {
+            None => self.terminal.paint(Tone::Dim, &human_duration(report.duration_s)),
+            Some(_) => String::new(),
+        };
         let line =
             format!("  {sign} {:width$}  {words:24} {time}", report.id.as_str(), width = self.id_width);
         match &report.error {
             Some(error) => self.failure(&line, report, error),
-            None => self.note(&line),
+            None => self.note(line.trim_end()),
         }
     }
 

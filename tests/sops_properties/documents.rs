@@ -132,8 +132,8 @@ fn odd_text() -> impl Strategy<Value = String> + Clone {
     prop::collection::vec(prop::sample::select(PIECES), 0..8).prop_map(|pieces| pieces.concat())
 }
 
-/// Returns keys on one line: sops loses the place of comments below a key of several, and
-/// breaks a line at signs that are line breaks to YAML 1.1 alone.
+/// Returns keys on one line: sops loses the place of comments below a key of several, those
+/// with a line break of YAML 1.1 among them.
 fn key() -> impl Strategy<Value = String> + Clone {
     let breaks = ['\n', '\u{85}', '\u{2028}', '\u{2029}'];
     prop_oneof![

@@ -11,12 +11,14 @@
     reason = "a measuring program, not the product"
 )]
 
+#[path = "support/pair.rs"]
+mod pair;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How often everything is measured.
-const ROUNDS: usize = 31;
+use pair::{Pair, ROUNDS, finish, milliseconds};
 
 const RESOURCES: &str = r#"
 resource "terraform_data" "thing" {
@@ -87,41 +89,6 @@ fn locate_tofu() -> PathBuf {
     found[0]["path"].as_str().unwrap().into()
 }
 
-/// The medians of two programs that were run in turns.
-struct Pair {
-    ours: Duration,
-    theirs: Duration,
-}
-
-impl Pair {
-    fn measure(ours: impl Fn() -> Command, theirs: impl Fn() -> Command) -> Self {
-        finish(ours());
-        finish(theirs());
-        let rounds: Vec<_> = (0..ROUNDS).map(|_| (timed(ours()), timed(theirs()))).collect();
-        let (ours, theirs): (Vec<_>, Vec<_>) = rounds.into_iter().unzip();
-        Self { ours: median(ours), theirs: median(theirs) }
-    }
-
-    fn ratio(&self) -> f64 {
-        self.ours.as_secs_f64() / self.theirs.as_secs_f64()
-    }
-}
-
-fn timed(command: Command) -> Duration {
-    let start = Instant::now();
-    finish(command);
-    start.elapsed()
-}
-
-fn finish(mut command: Command) {
-    assert!(command.status().unwrap().success(), "{command:?}");
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort();
-    times[times.len() / 2]
-}
-
 /// Returns the largest resident size of the process itself, in KiB, as the system last told it.
 fn peak_memory(mut command: Command) -> u64 {
     let mut child = command.spawn().unwrap();
@@ -157,5 +124,5 @@ fn page(plan: &Pair, start: &Pair, stacks: &Pair, memory: u64) -> String {
 
 fn under_ten(time: Duration) -> String {
     let verdict = if time < Duration::from_millis(10) { "under" } else { "over" };
-    format!("{:.1} ms, {verdict} the aim of 10 ms", time.as_secs_f64() * 1000.0)
+    format!("{}, {verdict} the aim of 10 ms", milliseconds(time))
 }

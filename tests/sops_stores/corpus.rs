@@ -157,6 +157,7 @@ pub const CASES: &[Case] = &[
         "odd_keys",
         "\"a b\": 1\n'c': 2\n\"x: y\": 3\n\"#h\": 4\n\"\": 5\n\"1\": 6\n\"true\": 7\n\"- x\": 8\n\"<\": 9\n",
     ),
+    case(Format::Yaml, "key_with_separators", "\"a\\Lb\": x\n\"\\P\\Lc \\P\": {\"d\\L\": y}\n"),
     case(Format::Yaml, "key_over_lines", "? |\n  multi\n  line\n: v\n? \"a\\nb\"\n: {x: 1}\n? k\n? l\n: z\n"),
     case(
         Format::Yaml,

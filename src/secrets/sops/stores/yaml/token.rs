@@ -12,6 +12,10 @@ use granit_parser::{
 use super::super::MAX_DEPTH;
 use crate::error::{Error, Result};
 
+/// Line breaks to YAML 1.1, and so to sops, but not to 1.2.
+const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
+const BLANKS: [char; 2] = [' ', '\t'];
+
 /// A place in the text; lines and columns count from zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
@@ -159,6 +163,9 @@ impl<'a> Source<'a> {
                 let kind = Kind::Scalar(style, self.without_missing_break(text, end));
                 Token { kind, start: self.next_content(), end }
             }
+            Kind::Scalar(style @ ScalarStyle::SingleQuoted, text) => {
+                Token { kind: Kind::Scalar(style, without_indents(text)), start, end }
+            }
             kind => Token { kind, start, end },
         };
         self.tokens.push(token);
@@ -205,6 +212,23 @@ impl<'a> Source<'a> {
         let between = self.chars.iter().take(to).skip(from);
         between.filter(|sign| matches!(sign, '\n' | '\r')).count()
     }
+}
+
+/// Takes the blanks away around signs at which sops breaks lines, as YAML 1.1 does and 1.2 does not.
+fn without_indents(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.contains(SEPARATORS) {
+        return text;
+    }
+    let mut joined = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if SEPARATORS.contains(&sign) {
+            joined.truncate(joined.trim_end_matches(BLANKS).len());
+        }
+        if !(BLANKS.contains(&sign) && joined.ends_with(SEPARATORS)) {
+            joined.push(sign);
+        }
+    }
+    joined.into()
 }
 
 const fn after(mark: Mark) -> Mark {

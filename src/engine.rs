@@ -19,6 +19,7 @@ mod session;
 mod source;
 mod stack_life;
 mod stack_secrets;
+mod state_encryption;
 mod tally;
 mod var_files;
 mod watch;
@@ -31,4 +32,7 @@ pub use resolve::resolve_run_plan;
 pub use run::run;
 pub use saved_plan::SavedPlans;
 pub use session::{Session, SessionParts, StateNeed, open_store, state_name};
-pub use stack_secrets::{StackSecrets, load_secrets};
+pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, load_secrets};
+pub use state_encryption::{
+    NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
+};

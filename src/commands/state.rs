@@ -1,20 +1,20 @@
-//! `infra state`.
+//! `infra state`: a file for each of its commands.
+
+mod encrypt;
+mod list;
 
 use clap::{Args, Subcommand};
-use serde_json::{Map, Value};
 
 use super::Context;
-use super::stack_args::StackArgs;
-use super::workspace::{Purpose, Workspace};
-use crate::engine;
 use crate::error::{Exit, Result};
-use crate::report::Tone;
 
-/// Look into the state of stacks
+/// Look into the state of stacks, and encrypt it
 ///
 /// Examples:
 ///   infra state list --all
 ///   infra state list k8s-prod -- module.nodes
+///   infra state encrypt --all
+///   infra state encrypt --all --rotate-to state_encryption_passphrase_next
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct StateArgs {
@@ -24,67 +24,14 @@ pub struct StateArgs {
 
 #[derive(Debug, Subcommand)]
 enum StateCommand {
-    List(ListArgs),
-}
-
-/// List the resources of stacks
-///
-/// Examples:
-///   infra state list k8s-prod
-///   infra state list --all --json
-#[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
-struct ListArgs {
-    #[command(flatten)]
-    stacks: StackArgs,
-    /// Print as JSON
-    #[arg(long)]
-    json: bool,
-    /// What to pass on to `tofu state list`
-    #[arg(last = true, value_name = "TOFU_ARGS")]
-    extra: Vec<String>,
+    List(list::ListArgs),
+    Encrypt(encrypt::EncryptArgs),
 }
 
 /// Runs the command.
 pub async fn run(args: &StateArgs, context: &Context) -> Result<Exit> {
     match &args.command {
-        StateCommand::List(args) => list(args, context).await,
-    }
-}
-
-async fn list(args: &ListArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
-    let chosen = workspace.choose(&args.stacks, context)?;
-    let listed = workspace
-        .with_session(context, Purpose::states_of(&chosen), async |session| {
-            let mut listed = Map::new();
-            for id in &chosen {
-                let addresses = engine::read_addresses(session, id, &args.extra).await?;
-                listed.insert(id.to_string(), Value::from(addresses));
-            }
-            Ok(listed)
-        })
-        .await?;
-    if args.json {
-        context.terminal.data_line(&serde_json::to_string_pretty(&listed).unwrap_or_default());
-    } else {
-        show(&listed, context);
-    }
-    Ok(Exit::OK)
-}
-
-fn show(listed: &Map<String, Value>, context: &Context) {
-    for (stack, addresses) in listed {
-        let addresses = addresses.as_array().map(Vec::as_slice).unwrap_or_default();
-        let indent = if listed.len() > 1 { "  " } else { "" };
-        if listed.len() > 1 {
-            context.terminal.data_line(&context.terminal.paint_data(Tone::Strong, stack));
-        }
-        for address in addresses.iter().filter_map(Value::as_str) {
-            context.terminal.data_line(&format!("{indent}{address}"));
-        }
-        if addresses.is_empty() {
-            context.terminal.note(&format!("{indent}{stack} has no resources"));
-        }
+        StateCommand::List(args) => list::run(args, context).await,
+        StateCommand::Encrypt(args) => encrypt::run(args, context).await,
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::failure::Stop;
 use super::init::init_stack;
-use super::inspect::bare_run;
+use super::inspect::{bare_run, hints_about};
 use super::options::WhenToInit;
 use super::session::Session;
 use super::stack_secrets::{StackSecrets, variables_text};
@@ -74,7 +74,9 @@ pub(super) async fn outputs_of(session: &Session, id: &StackId) -> Result<Value,
     }
     if !captured.status.success() {
         let error = Error::failed(format!("cannot read the outputs of `{id}`"));
-        return Err(error.detail(String::from_utf8_lossy(&captured.stderr).trim().to_owned()).into());
+        let said = session.redacted(String::from_utf8_lossy(&captured.stderr).trim());
+        let hints = hints_about(session, id, &said);
+        return Err(hints.into_iter().fold(error.detail(said), Error::hint).into());
     }
     let outputs: Value = serde_json::from_slice(&captured.stdout)
         .map_err(|e| Error::failed(format!("the outputs of `{id}` are no JSON")).because(e))?;

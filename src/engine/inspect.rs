@@ -14,10 +14,11 @@ use super::session::Session;
 use super::stack_secrets::StackSecrets;
 use super::var_files::var_files;
 use crate::error::{Error, Exit, Result};
-use crate::model::{Stack, StackId, StackRun};
+use crate::model::{Diagnostic, Severity, Stack, StackId, StackRun};
 use crate::process::{self, Captured, Invocation};
 use crate::stacks;
 use crate::tofu::call::{self, FmtMode, InitBackend};
+use crate::tofu::hints::{Context, hints_for};
 
 /// Returns the outputs of stacks, by stack and name, sensitive values included.
 pub async fn read_outputs(session: &Session, chosen: &[StackId]) -> Result<Map<String, Value>> {
@@ -138,7 +139,8 @@ async fn prepared(session: &Session, stack: &Stack) -> Result<Invocation> {
     session.call(stack, &run.env)
 }
 
-async fn successful(session: &Session, id: &StackId, call: Invocation) -> Result<Captured> {
+/// Runs a call to its end; a failure of tofu is an error.
+pub(super) async fn successful(session: &Session, id: &StackId, call: Invocation) -> Result<Captured> {
     let captured = process::capture(call, &session.interrupts).await?;
     check(session, id, &captured)?;
     Ok(captured)
@@ -152,10 +154,20 @@ fn check(session: &Session, id: &StackId, captured: &Captured) -> Result<()> {
         return Err(Error::interrupted("stopped"));
     }
     let said = session.redacted(String::from_utf8_lossy(&captured.stderr).trim());
-    Err(Error::failed(format!("tofu failed in `{id}`")).detail(said))
+    let error = Error::failed(format!("tofu failed in `{id}`")).detail(said.clone());
+    Err(hints_about(session, id, &said).into_iter().fold(error, Error::hint))
 }
 
-fn stopped(id: &StackId, stop: Stop) -> Error {
+/// Returns what to do about what tofu wrote in its frame for people.
+pub(super) fn hints_about(session: &Session, id: &StackId, said: &str) -> Vec<String> {
+    let Ok(stack) = session.stack(id) else { return Vec::new() };
+    let (severity, detail) = (Severity::Error, said.replace(['│', '╷', '╵'], " "));
+    let diagnostic = Diagnostic { severity, summary: String::new(), detail, address: None, place: None };
+    hints_for(&diagnostic, Context { stack: id, path: &stack.path })
+}
+
+/// Turns the early end of a stack's life into an error of the command.
+pub(super) fn stopped(id: &StackId, stop: Stop) -> Error {
     match stop {
         Stop::Interrupted => Error::interrupted("stopped"),
         Stop::Deferred(reason) => Error::failed(format!("`{id}` is deferred {reason}")),

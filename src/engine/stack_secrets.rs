@@ -18,7 +18,7 @@ use crate::model::project::Encryption;
 use crate::model::{Project, Stack, StackId};
 use crate::secrets::keyring::{Keyring, OpenedFile};
 use crate::secrets::sops::stores;
-use crate::tofu::encryption::tf_encryption;
+use crate::tofu::encryption::StateKey;
 use crate::tofu::variables::{self, Assignment};
 
 /// Keys that feed the environment instead of a variable.
@@ -31,7 +31,17 @@ const RESERVED: [(&str, &str); 5] = [
 ];
 
 /// The key whose value encrypts states and plans.
-const PASSPHRASE: &str = "state_encryption_passphrase";
+pub const PASSPHRASE: &str = "state_encryption_passphrase";
+
+/// The key whose value will encrypt them once the states are rotated to it.
+pub const NEXT_PASSPHRASE: &str = "state_encryption_passphrase_next";
+
+/// A passphrase, and where it was found.
+#[derive(Clone)]
+pub(super) struct Passphrase {
+    pub text: Zeroizing<String>,
+    pub file: PathBuf,
+}
 
 /// What one stack gets.
 #[derive(Default)]
@@ -44,6 +54,12 @@ pub struct StackSecrets {
     pub(super) files: Vec<PathBuf>,
     /// Every value in the files, for the redactor.
     pub(super) values: Vec<Zeroizing<String>>,
+    /// What encrypts the state; none where encryption is off or there is no passphrase.
+    pub(super) state_key: Option<StateKey>,
+    /// What it is to be rotated to.
+    pub(super) next_passphrase: Option<Passphrase>,
+    /// The passphrase that is found, whether states are encrypted or not.
+    pub(super) passphrase: Option<Passphrase>,
 }
 
 impl StackSecrets {
@@ -54,7 +70,15 @@ impl StackSecrets {
 
     /// Returns what a stack without encrypted files gets.
     pub(super) const fn none() -> Self {
-        Self { variables: BTreeMap::new(), env: BTreeMap::new(), files: Vec::new(), values: Vec::new() }
+        Self {
+            variables: BTreeMap::new(),
+            env: BTreeMap::new(),
+            files: Vec::new(),
+            values: Vec::new(),
+            state_key: None,
+            next_passphrase: None,
+            passphrase: None,
+        }
     }
 }
 
@@ -73,6 +97,7 @@ pub async fn load_secrets(
 ) -> Result<BTreeMap<StackId, StackSecrets>> {
     let mut contents: BTreeMap<PathBuf, Vec<(String, Assignment)>> = BTreeMap::new();
     let mut secrets = BTreeMap::new();
+    let mut keys = StateKeys::default();
     for stack in stacks {
         let files = secret_files(project, stack)?;
         for file in &files {
@@ -80,10 +105,12 @@ pub async fn load_secrets(
                 contents.insert(file.clone(), top_level(keyring, file).await?);
             }
         }
-        let pairs = files.iter().filter_map(|file| contents.get(file)).flatten();
-        let mut own = distribute(stack, pairs);
+        let mut own = StackSecrets::default();
+        for file in &files {
+            distribute(stack, file, contents.get(file).map(Vec::as_slice).unwrap_or_default(), &mut own);
+        }
         own.files = files;
-        encrypt_state(project, stack, &mut own)?;
+        encrypt_state(project, stack, &mut own, &mut keys)?;
         secrets.insert(stack.id.clone(), own);
     }
     Ok(secrets)
@@ -134,47 +161,77 @@ fn collect_literals(expression: &Expression, into: &mut Vec<Zeroizing<String>>) 
     }
 }
 
-/// Sorts what was found into variables and environment; later files win.
-fn distribute<'a>(stack: &Stack, pairs: impl Iterator<Item = &'a (String, Assignment)>) -> StackSecrets {
-    let mut secrets = StackSecrets::default();
+/// Sorts what a file holds into variables and environment; later files win.
+fn distribute(
+    stack: &Stack,
+    file: &std::path::Path,
+    pairs: &[(String, Assignment)],
+    secrets: &mut StackSecrets,
+) {
     for (name, assigned) in pairs {
         secrets.values.extend(assigned.literals());
         let variable = RESERVED.iter().find(|(key, _)| key == name).map(|(_, variable)| *variable);
+        let passphrase = |text| Some(Passphrase { text, file: file.to_owned() });
         match (variable, assigned.as_text()) {
             (Some(variable), Some(text)) => {
                 secrets.env.insert(variable.to_owned(), text);
             }
-            (None, Some(text)) if name == PASSPHRASE => {
-                secrets.env.insert(PASSPHRASE.to_owned(), text);
-            }
-            _ if stack.variables.contains(name) => {
+            (None, Some(text)) if name == PASSPHRASE => secrets.passphrase = passphrase(text),
+            (None, Some(text)) if name == NEXT_PASSPHRASE => secrets.next_passphrase = passphrase(text),
+            (None, _) if is_variable(stack, name) => {
                 secrets.variables.insert(name.clone(), assigned.clone());
             }
+            // Not declared; or a reserved key that is no text, which is never a variable either.
             _ => {}
         }
     }
-    secrets
+}
+
+fn is_variable(stack: &Stack, name: &str) -> bool {
+    ![PASSPHRASE, NEXT_PASSPHRASE].contains(&name) && stack.variables.contains(name)
+}
+
+/// Passphrases that were named already: naming is slow, and most stacks share one.
+#[derive(Default)]
+pub(super) struct StateKeys(Vec<StateKey>);
+
+impl StateKeys {
+    /// Returns the key of a passphrase.
+    pub fn of(&mut self, passphrase: &Zeroizing<String>) -> StateKey {
+        if let Some(known) = self.0.iter().find(|key| key.passphrase() == passphrase.as_str()) {
+            return known.clone();
+        }
+        let key = StateKey::new(passphrase.clone());
+        self.0.push(key.clone());
+        key
+    }
 }
 
 /// Turns the passphrase into the setting that tofu encrypts states and plans by.
-fn encrypt_state(project: &Project, stack: &Stack, secrets: &mut StackSecrets) -> Result<()> {
-    let passphrase = secrets.env.remove(PASSPHRASE);
-    match (project.state.encryption, passphrase) {
+fn encrypt_state(
+    project: &Project,
+    stack: &Stack,
+    secrets: &mut StackSecrets,
+    keys: &mut StateKeys,
+) -> Result<()> {
+    match (project.state.encryption, &secrets.passphrase) {
         (Encryption::Off, _) | (Encryption::Auto, None) => {}
         (Encryption::Auto | Encryption::Required, Some(passphrase)) => {
-            let setting = Zeroizing::new(tf_encryption(&passphrase));
-            secrets.env.insert("TF_ENCRYPTION".to_owned(), setting);
+            let key = keys.of(&passphrase.text);
+            secrets.env.insert("TF_ENCRYPTION".to_owned(), key.setting());
+            secrets.state_key = Some(key);
         }
         (Encryption::Required, None) => {
-            return Err(Error::new(
-                Kind::Refused,
-                format!("`{}` must have an encrypted state, but there is no passphrase", stack.id),
-            )
-            .at("infra.yaml: state.encryption")
-            .hint(format!("put `{PASSPHRASE}` (at least 16 characters) into the stack's secrets file")));
+            return Err(no_passphrase(&stack.id).at("infra.yaml: state.encryption"));
         }
     }
     Ok(())
+}
+
+/// Makes the error of a stack that has nothing to encrypt its state with.
+pub(super) fn no_passphrase(stack: &StackId) -> Error {
+    Error::new(Kind::Refused, format!("`{stack}` must have an encrypted state, but there is no passphrase"))
+        .hint(format!("put `{PASSPHRASE}` (at least 16 characters) into the stack's secrets file"))
 }
 
 fn unreadable(file: &std::path::Path) -> Error {

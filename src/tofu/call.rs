@@ -150,6 +150,16 @@ pub fn state_list(base: Invocation, extra: &[String]) -> Invocation {
     base.args(["state", "list"]).args(extra)
 }
 
+/// Returns the call that writes a whole state, decrypted, to stdout.
+pub fn state_pull(base: Invocation) -> Invocation {
+    base.args(["state", "pull", "-no-color"])
+}
+
+/// Returns the call that stores a whole state; it comes through a pipe.
+pub fn state_push(base: Invocation, state: Vec<u8>) -> Invocation {
+    base.args(["state", "push", "-no-color"]).feed("", state)
+}
+
 /// Returns the call that formats folders.
 pub fn fmt(base: Invocation, mode: FmtMode, folders: &[std::path::PathBuf]) -> Invocation {
     let call = base.args(["fmt", "-no-color"]);

@@ -1,16 +1,124 @@
-//! The setting by which OpenTofu encrypts states and plans on this side.
+//! The settings by which OpenTofu encrypts states and plans on this side: passphrases into
+//! values of `TF_ENCRYPTION`.
+//!
+//! OpenTofu keeps how a key was derived under the name of its provider, and refuses one
+//! name for two passphrases. So each passphrase gets a name of its own, always the same.
+//! Begin at [`StateKey`].
 
-use serde_json::json;
+use std::fmt::Write as _;
 
-/// Returns the value of `TF_ENCRYPTION` for a passphrase.
-pub fn tf_encryption(passphrase: &str) -> String {
-    json!({
-        "key_provider": {"pbkdf2": {"infra_v1": {"passphrase": literal(passphrase)}}},
-        "method": {"aes_gcm": {"infra_v1": {"keys": "${key_provider.pbkdf2.infra_v1}"}}},
-        "state": {"method": "method.aes_gcm.infra_v1", "enforced": true},
-        "plan": {"method": "method.aes_gcm.infra_v1", "enforced": true},
-    })
-    .to_string()
+use serde_json::{Value, json};
+use sha2::Sha512;
+use zeroize::Zeroizing;
+
+/// The least length of a passphrase that OpenTofu accepts.
+pub const SHORTEST_PASSPHRASE: usize = 16;
+
+/// How often a passphrase is hashed for its name, which is stored in the open.
+///
+/// A quick hash would let whoever finds a state try passphrases without paying for the slow
+/// derivation that protects it.
+const NAME_ROUNDS: u32 = 210_000;
+
+/// Enough to tell generations apart, too little to tell which passphrase it is.
+const NAME_BYTES: usize = 2;
+
+/// A passphrase, and the name of the key that OpenTofu derives from it.
+#[derive(Clone, Eq, PartialEq)]
+pub struct StateKey {
+    passphrase: Zeroizing<String>,
+    name: String,
+}
+
+/// Shows the name only.
+impl std::fmt::Debug for StateKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("StateKey").field(&self.name).finish()
+    }
+}
+
+/// What a state that is being encrypted may be now.
+#[derive(Clone, Copy, Debug)]
+pub enum Before<'a> {
+    /// Not encrypted.
+    Plain,
+    /// Encrypted with another passphrase.
+    Key(&'a StateKey),
+}
+
+impl StateKey {
+    /// Names a passphrase; slow on purpose, so done once for each.
+    pub fn new(passphrase: Zeroizing<String>) -> Self {
+        let mut digest = [0; NAME_BYTES];
+        pbkdf2::pbkdf2_hmac::<Sha512>(
+            passphrase.as_bytes(),
+            b"infra state key name",
+            NAME_ROUNDS,
+            &mut digest,
+        );
+        let mut name = "infra_".to_owned();
+        for byte in digest {
+            // Writing to a text cannot fail.
+            let _ = write!(name, "{byte:02x}");
+        }
+        Self { passphrase, name }
+    }
+
+    /// Returns the name of its provider and its method.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the passphrase.
+    pub fn passphrase(&self) -> &str {
+        &self.passphrase
+    }
+
+    /// Returns the setting under which everything must be encrypted with this.
+    pub fn setting(&self) -> Zeroizing<String> {
+        setting(&[self], &json!({"method": self.method(), "enforced": true}), None)
+    }
+
+    /// Returns the setting that still opens what was, and writes with this; names must differ.
+    pub fn migration(&self, before: Before<'_>) -> Zeroizing<String> {
+        match before {
+            // Enforcement and a plain fallback exclude each other.
+            Before::Plain => {
+                let fallback = json!({"method": "method.unencrypted.plain"});
+                let state = json!({"method": self.method(), "fallback": fallback});
+                setting(&[self], &state, Some(json!({"plain": {}})))
+            }
+            Before::Key(old) => {
+                let fallback = json!({"method": old.method()});
+                let state = json!({"method": self.method(), "fallback": fallback, "enforced": true});
+                setting(&[self, old], &state, None)
+            }
+        }
+    }
+
+    fn method(&self) -> String {
+        format!("method.aes_gcm.{}", self.name)
+    }
+}
+
+/// Writes a setting; plans are always encrypted with the first key.
+fn setting(keys: &[&StateKey], state: &Value, unencrypted: Option<Value>) -> Zeroizing<String> {
+    let (mut providers, mut methods) = (json!({}), json!({}));
+    for key in keys {
+        providers[&key.name] = json!({"passphrase": literal(&key.passphrase)});
+        methods[&key.name] = json!({"keys": format!("${{key_provider.pbkdf2.{}}}", key.name)});
+    }
+    let mut setting = json!({
+        "key_provider": {"pbkdf2": providers},
+        "method": {"aes_gcm": methods},
+        "state": state,
+        "plan": {"method": state["method"], "enforced": true},
+    });
+    // A kind of method without any is a mistake in tofu's eyes.
+    if let Some(unencrypted) = unencrypted {
+        setting["method"]["unencrypted"] = unencrypted;
+    }
+    Zeroizing::new(setting.to_string())
 }
 
 /// Keeps template markers in a text from being taken for templates.
@@ -22,11 +130,43 @@ fn literal(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn key(passphrase: &str) -> StateKey {
+        StateKey::new(Zeroizing::new(passphrase.to_owned()))
+    }
+
+    fn parsed(setting: &str) -> Value {
+        serde_json::from_str(setting).expect("JSON")
+    }
+
     #[test]
     fn a_passphrase_with_template_markers_stays_itself() {
-        let setting: serde_json::Value = serde_json::from_str(&tf_encryption("a${b}%{c}")).expect("JSON");
+        let key = key("a${b}%{c}");
 
-        assert_eq!(setting["key_provider"]["pbkdf2"]["infra_v1"]["passphrase"], "a$${b}%%{c}");
+        let setting = parsed(&key.setting());
+
+        assert_eq!(setting["key_provider"]["pbkdf2"][key.name()]["passphrase"], "a$${b}%%{c}");
         assert_eq!(setting["state"]["enforced"], true);
+    }
+
+    #[test]
+    fn a_passphrase_always_has_the_same_name_and_another_one_has_another() {
+        let first = key("the first passphrase");
+
+        assert_eq!(first.name(), key("the first passphrase").name());
+        assert_ne!(first.name(), key("the second passphrase").name());
+        assert!(!format!("{first:?}").contains("passphrase"));
+    }
+
+    #[test]
+    fn only_a_migration_from_plain_reads_plain_states_and_no_plan_is_ever_plain() {
+        let (old, new) = (key("the first passphrase"), key("the second passphrase"));
+
+        let from_plain = parsed(&new.migration(Before::Plain));
+        let from_old = parsed(&new.migration(Before::Key(&old)));
+
+        assert_eq!(from_plain["state"]["fallback"]["method"], "method.unencrypted.plain");
+        assert_eq!(from_old["state"]["fallback"]["method"], format!("method.aes_gcm.{}", old.name()));
+        assert!(!from_old.to_string().contains("plain"));
+        assert!([from_plain, from_old].iter().all(|setting| setting["plan"]["enforced"] == true));
     }
 }

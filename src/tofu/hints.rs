@@ -71,12 +71,19 @@ const TABLE: &[Row] = &[
     },
     Row {
         texts: &["encountered unencrypted payload without unencrypted method configured"],
-        hints: &["the state of `{stack}` is not encrypted yet; migrate it before requiring encryption"],
+        hints: &["the state of `{stack}` is not encrypted yet; encrypt it: `infra state encrypt {stack}`"],
     },
     Row {
         texts: &["decryption failed for all provided methods", "cipher: message authentication failed"],
         hints: &[
             "the state of `{stack}` was encrypted with another passphrase: check `state_encryption_passphrase`",
+            "after a rotation, the value of `state_encryption_passphrase_next` belongs there",
+        ],
+    },
+    Row {
+        texts: &["can not be read without an encryption configuration"],
+        hints: &[
+            "the state of `{stack}` is encrypted: put its `state_encryption_passphrase` into the secrets file",
         ],
     },
     Row {

@@ -1,0 +1,67 @@
+//! `infra state list`.
+
+use clap::Args;
+use serde_json::{Map, Value};
+
+use crate::commands::Context;
+use crate::commands::stack_args::StackArgs;
+use crate::commands::workspace::{Purpose, Workspace};
+use crate::engine;
+use crate::error::{Exit, Result};
+use crate::report::Tone;
+
+/// List the resources of stacks
+///
+/// Examples:
+///   infra state list k8s-prod
+///   infra state list --all --json
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct ListArgs {
+    #[command(flatten)]
+    stacks: StackArgs,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+    /// What to pass on to `tofu state list`
+    #[arg(last = true, value_name = "TOFU_ARGS")]
+    extra: Vec<String>,
+}
+
+/// Runs the command.
+pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
+    let workspace = Workspace::load(context)?;
+    let chosen = workspace.choose(&args.stacks, context)?;
+    let listed = workspace
+        .with_session(context, Purpose::states_of(&chosen), async |session| {
+            let mut listed = Map::new();
+            for id in &chosen {
+                let addresses = engine::read_addresses(session, id, &args.extra).await?;
+                listed.insert(id.to_string(), Value::from(addresses));
+            }
+            Ok(listed)
+        })
+        .await?;
+    if args.json {
+        context.terminal.data_line(&serde_json::to_string_pretty(&listed).unwrap_or_default());
+    } else {
+        show(&listed, context);
+    }
+    Ok(Exit::OK)
+}
+
+fn show(listed: &Map<String, Value>, context: &Context) {
+    for (stack, addresses) in listed {
+        let addresses = addresses.as_array().map(Vec::as_slice).unwrap_or_default();
+        let indent = if listed.len() > 1 { "  " } else { "" };
+        if listed.len() > 1 {
+            context.terminal.data_line(&context.terminal.paint_data(Tone::Strong, stack));
+        }
+        for address in addresses.iter().filter_map(Value::as_str) {
+            context.terminal.data_line(&format!("{indent}{address}"));
+        }
+        if addresses.is_empty() {
+            context.terminal.note(&format!("{indent}{stack} has no resources"));
+        }
+    }
+}

@@ -133,7 +133,7 @@ mod tests {
     fn ids(env: &Environment, settings_file: Option<&str>, flags: &[&str], files: &[&str]) -> Vec<String> {
         let origins = Origins {
             env,
-            dir: Path::new("/work"),
+            dir: Path::new("/desk"),
             root: Path::new("/project"),
             settings_file,
             vault_ids: &flags.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(),
@@ -155,12 +155,12 @@ mod tests {
         assert_eq!(
             found,
             [
-                "dev: `/work/dev.txt`",
+                "dev: `/desk/dev.txt`",
                 "prod: `/home/me/prod.txt`",
-                "default: `/work/bare`",
-                "default: `/work/plain`",
+                "default: `/desk/bare`",
+                "default: `/desk/plain`",
                 "ask: the prompt",
-                "default: `/work/flag.txt`",
+                "default: `/desk/flag.txt`",
                 "default: the variable `ANSIBLE_VAULT_PASSWORD`",
                 "default: `/home/me/pass`",
                 "default: `/project/vault.pass`",

@@ -53,8 +53,9 @@ fn read_hidden(question: &str) -> std::io::Result<Option<Zeroizing<String>>> {
     let before = termios::tcgetattr(&tty)?;
     let mut hidden = before.clone();
     hidden.local_flags.remove(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG);
-    write!(tty, "{question} ")?;
+    // Hidden before it is asked: what is typed at the sight of the question must neither show nor be lost.
     termios::tcsetattr(&tty, SetArg::TCSAFLUSH, &hidden)?;
+    write!(tty, "{question} ")?;
     let line = read_hidden_line(&mut tty);
     termios::tcsetattr(&tty, SetArg::TCSAFLUSH, &before)?;
     writeln!(tty)?;

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use nix::pty::{Winsize, openpty};
 
@@ -15,6 +16,7 @@ pub struct AtTerminal {
     child: Child,
     keyboard: File,
     screen: Arc<Mutex<String>>,
+    reader: JoinHandle<()>,
 }
 
 impl AtTerminal {
@@ -32,12 +34,12 @@ impl AtTerminal {
         drop(command);
         drop(pty.slave);
         let screen = Arc::new(Mutex::new(String::new()));
-        let reader = File::from(pty.master.try_clone().expect("a descriptor"));
-        std::thread::spawn({
+        let master = File::from(pty.master.try_clone().expect("a descriptor"));
+        let reader = std::thread::spawn({
             let screen = Arc::clone(&screen);
-            move || copy_to(reader, &screen)
+            move || copy_to(master, &screen)
         });
-        Self { child, keyboard: File::from(pty.master), screen }
+        Self { child, keyboard: File::from(pty.master), screen, reader }
     }
 
     /// Waits until the screen shows a text.
@@ -57,6 +59,8 @@ impl AtTerminal {
     /// Waits for the end and returns exit code and screen.
     pub fn wait(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().expect("the process ends").code();
+        // What it wrote last may still be on its way to the screen.
+        wait_until("nobody holds the terminal any more", || self.reader.is_finished());
         (code, self.screen())
     }
 

@@ -16,6 +16,7 @@
 //! | [`model`] | plain data, no I/O |
 //! | [`events`] | what happens in a run; a leaf |
 //! | [`project`] | finds, loads and validates `infra.yaml` |
+//! | [`render`] | templates and values → the generated tree, in memory |
 //! | [`secrets`] | SOPS, age, Ansible Vault, the redactor |
 //! | [`stacks`] | discovery, HCL reading, order, selection |
 //! | [`state`] | the state store, locks, the http backend |
@@ -37,6 +38,7 @@ pub mod log;
 pub mod model;
 pub mod process;
 pub mod project;
+pub mod render;
 pub mod report;
 pub mod secrets;
 pub mod stacks;

@@ -4,6 +4,7 @@
 pub mod backend;
 pub mod change;
 pub mod clock;
+pub mod data;
 pub mod diagnostic;
 pub mod duration;
 pub mod environment;
@@ -19,6 +20,7 @@ pub mod stack;
 pub use backend::Backend;
 pub use change::{Action, ChangeCounts, ResourceChange};
 pub use clock::Clock;
+pub use data::Values;
 pub use diagnostic::{Diagnostic, Severity};
 pub use duration::human_duration;
 pub use environment::Environment;

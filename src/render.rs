@@ -1,0 +1,34 @@
+//! Turns templates and values into the files of a generated tree, in memory.
+//!
+//! A template is a [`SourceFile`], from a folder or from this program itself; what comes
+//! out is a [`GeneratedFile`]. Rendering writes nothing; encryption of `*.sops.*` happens
+//! between rendering and writing, in the command.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// A file of an input: a template, or a file that is copied as it is.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// Where it stands below its input, with `/`.
+    pub path: String,
+    /// What it holds.
+    pub bytes: Cow<'static, [u8]>,
+    /// The permission bits that its output gets.
+    pub mode: u32,
+    /// What to call it in an error: its path below the root, or `built-in …`.
+    pub origin: String,
+}
+
+/// A file of the generated tree.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct GeneratedFile {
+    /// Where it is written, relative to the project's root; it never leaves it.
+    pub path: PathBuf,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+    /// Its permission bits.
+    pub mode: u32,
+    /// What it was made from, as an error would name it.
+    pub origin: String,
+}

@@ -15,12 +15,12 @@ use super::stack_secrets::StackSecrets;
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
-use crate::process::{Interrupts, Invocation};
+use crate::process::{Interrupts, Invocation, available_memory};
 use crate::secrets::redactor::Redactor;
 use crate::state::{Embedded, StateName, StateStore};
 use crate::tofu::Tofu;
 use crate::tofu::call::Narration;
-use crate::tofu::environment::{child_environment, with_http_backend};
+use crate::tofu::environment::{child_environment, with_http_backend, with_rare_collection};
 
 /// Whether a command touches states.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -141,7 +141,7 @@ impl Session {
             events: parts.events,
             interrupts: parts.interrupts,
             clock: parts.clock,
-            env: child.env,
+            env: with_rare_collection(child.env, available_memory()),
             access,
             secrets: parts.secrets,
             hidden: RefCell::default(),

@@ -2,10 +2,19 @@
 //!
 //! A template is a [`SourceFile`], from a folder or from this program itself; what comes
 //! out is a [`GeneratedFile`]. Rendering writes nothing; encryption of `*.sops.*` happens
-//! between rendering and writing, in the command.
+//! between rendering and writing, in the command. Then [`changes`] compares the tree, and
+//! [`write`] makes it so.
+
+pub mod changes;
+pub mod diff;
+pub mod manifest;
+mod recorded;
+pub mod write;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+
+pub use recorded::recorded_files;
 
 /// A file of an input: a template, or a file that is copied as it is.
 #[derive(Clone, Debug)]

@@ -56,7 +56,7 @@ pub fn with_rare_collection(env: Environment, free_memory: Option<u64>) -> Envir
     let decided = ["GOGC", "GOMEMLIMIT"].iter().any(|name| env.get(name).is_some());
     match free_memory {
         Some(free) if free >= PLENTY && !decided => {
-            env.with("GOGC", "800").with("GOMEMLIMIT", &(free / 4).to_string())
+            env.with("GOGC", "800").with("GOMEMLIMIT", (free / 4).to_string())
         }
         _ => env,
     }

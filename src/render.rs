@@ -3,9 +3,31 @@
 //! A template is a [`SourceFile`], from a folder or from this program itself; what comes
 //! out is a [`GeneratedFile`]. Rendering writes nothing; encryption of `*.sops.*` happens
 //! between rendering and writing, in the command.
+//!
+//! [`settings::resolve`] says how, [`load_inputs`] reads what, [`Engine`] and [`render_tree`]
+//! make the files.
+
+mod engine;
+mod fault;
+mod filters;
+mod functions;
+mod limits;
+mod makejinja_toml;
+mod pattern;
+mod python;
+mod rewrite;
+pub mod settings;
+mod tree;
+mod walk;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+
+pub use engine::{Engine, Surroundings};
+pub use rewrite::Marks;
+pub use settings::{RenderSettings, UndefinedMode, Whitespace};
+pub use tree::{Rendered, render_tree};
+pub use walk::load_inputs;
 
 /// A file of an input: a template, or a file that is copied as it is.
 #[derive(Clone, Debug)]

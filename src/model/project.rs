@@ -103,10 +103,10 @@ pub struct ConfigureSettings {
     pub derive: Option<String>,
     /// Whether an existing Python plugin may run.
     pub python_plugins: PythonPlugins,
-    /// What marks blocks, variables and comments.
-    pub delimiters: Delimiters,
-    /// What an undefined value does.
-    pub undefined: Undefined,
+    /// What marks blocks, variables and comments; `None` where `infra.yaml` does not say.
+    pub delimiters: Option<Delimiters>,
+    /// What an undefined value does; `None` where `infra.yaml` does not say.
+    pub undefined: Option<Undefined>,
     /// Patterns of templates that are not written.
     pub exclude: Vec<String>,
 }

@@ -60,9 +60,9 @@ pub struct ConfigureConfig {
     /// Whether `data()` of an existing makejinja plugin may run.
     pub python_plugins: PythonPlugins,
     /// What marks blocks, variables and comments in a template.
-    pub delimiters: DelimitersConfig,
+    pub delimiters: Option<DelimitersConfig>,
     /// What an undefined value in a template does.
-    pub undefined: Undefined,
+    pub undefined: Option<Undefined>,
     /// Patterns of templates that are not written.
     pub exclude: Vec<String>,
 }

@@ -135,7 +135,7 @@ fn configure_settings(config: ConfigureConfig) -> ConfigureSettings {
         data: config.data,
         derive: config.derive,
         python_plugins: config.python_plugins,
-        delimiters: config.delimiters.0,
+        delimiters: config.delimiters.map(|delimiters| delimiters.0),
         undefined: config.undefined,
         exclude: config.exclude,
     }

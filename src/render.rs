@@ -4,8 +4,12 @@
 //! out is a [`GeneratedFile`]. Rendering writes nothing; encryption of `*.sops.*` happens
 //! between rendering and writing, in the command.
 
+mod derive;
+
 use std::borrow::Cow;
 use std::path::PathBuf;
+
+pub use derive::{derive, evaluate_derivations};
 
 /// A file of an input: a template, or a file that is copied as it is.
 #[derive(Clone, Debug)]

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+pub mod built_in;
+
 /// A file of an input: a template, or a file that is copied as it is.
 #[derive(Clone, Debug)]
 pub struct SourceFile {

@@ -12,12 +12,13 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::stack_secrets::StackSecrets;
+use super::store::{open_store, store_environment};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
 use crate::process::{Interrupts, Invocation, available_memory};
 use crate::secrets::redactor::Redactor;
-use crate::state::{Embedded, StateName, StateStore};
+use crate::state::{Embedded, StateName};
 use crate::tofu::Tofu;
 use crate::tofu::call::Narration;
 use crate::tofu::environment::{child_environment, with_http_backend, with_rare_collection};
@@ -78,7 +79,8 @@ impl StateAccess {
             return Ok(Self::Remote(url.trim_end_matches('/').to_owned()));
         }
         hide_from_git(&project.infra_dir())?;
-        let store = open_store(project, parts.clock)?;
+        let env = store_environment(&parts.inherited, parts.secrets.values());
+        let store = open_store(project, &env, parts.clock).await?;
         Ok(Self::Embedded(Box::new(Embedded::start(store, parts.run_id.clone()).await?)))
     }
 }
@@ -277,24 +279,6 @@ impl Session {
 /// Returns the name a stack's state is kept under.
 pub fn state_name(stack: &Stack) -> Result<StateName> {
     StateName::parse(stack.id.state_name())
-}
-
-/// Opens the store that `state.store` names.
-pub fn open_store(project: &Project, clock: Clock) -> Result<StateStore> {
-    let setting = project.state.store.as_deref().unwrap_or(".infra/state");
-    if setting.trim().is_empty() {
-        return Err(Error::invalid("`state.store` is empty")
-            .at("infra.yaml")
-            .hint("give a folder, or leave it out"));
-    }
-    if setting.contains("://") {
-        return Err(Error::invalid(format!(
-            "`state.store` is `{setting}`, but this version keeps state in a folder only"
-        ))
-        .at(project.root.join("infra.yaml").display())
-        .hint("give a folder, or use an `s3` backend block in the stacks"));
-    }
-    StateStore::open_local(&project.root.join(setting), clock)
 }
 
 fn remote_environment(env: Environment, url: &str, name: &StateName) -> Environment {

@@ -75,6 +75,10 @@ pub struct StateSettings {
     pub url: Option<String>,
     /// Whether state and plans are encrypted.
     pub encryption: Encryption,
+    /// How many old versions of a state are kept however old they are; `None` is 50.
+    pub keep_versions: Option<u32>,
+    /// For how many days more of them are kept; `None` is 30.
+    pub keep_days: Option<u32>,
 }
 
 /// Whether tofu encrypts state and plans.

@@ -89,6 +89,10 @@ pub struct StateConfig {
     pub url: Option<String>,
     /// Whether state and plans are encrypted.
     pub encryption: Encryption,
+    /// How many old versions of a state are kept however old they are; 50 by default.
+    pub keep_versions: Option<u32>,
+    /// For how many days more of them are kept; 30 by default.
+    pub keep_days: Option<u32>,
 }
 
 /// Settings for the stacks of one pattern; later patterns win.

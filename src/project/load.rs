@@ -106,7 +106,13 @@ fn project(root: &Path, config: InfraConfig) -> Project {
         tofu: TofuSettings { version: tofu.version, binary: tofu.binary },
         configure: configure_settings(configure),
         secrets: secrets_settings(secrets),
-        state: StateSettings { store: state.store, url: state.url, encryption: state.encryption },
+        state: StateSettings {
+            store: state.store,
+            url: state.url,
+            encryption: state.encryption,
+            keep_versions: state.keep_versions,
+            keep_days: state.keep_days,
+        },
         stack_roots: stacks.roots.iter().map(|root| tidy(&root.value)).collect(),
         layers: stacks.layers,
         stack_settings: stacks

@@ -76,6 +76,7 @@ enum Mode {
 /// Everything infra can do.
 #[derive(Debug, Subcommand)]
 enum Command {
+    Configure(commands::configure::ConfigureArgs),
     Up(commands::up::UpArgs),
     Stacks(commands::stacks::StacksArgs),
     Init(commands::init::InitArgs),
@@ -174,6 +175,7 @@ fn start(cli: Cli, env: Environment, clock: Clock, terminal: Terminal) -> Result
 
 async fn dispatch(command: Command, context: &Context) -> Result<Exit> {
     match command {
+        Command::Configure(args) => commands::configure::run(&args, context).await,
         Command::Up(args) => commands::up::run(args, context).await,
         Command::Stacks(args) => commands::stacks::run(&args, context),
         Command::Init(args) => commands::init::run(args, context).await,

@@ -111,7 +111,7 @@ impl Workspace {
     }
 
     /// Opens the encrypted files of the chosen stacks and of those they take values from.
-    async fn open_secrets(
+    pub(super) async fn open_secrets(
         &self,
         context: &Context,
         purpose: &Purpose<'_>,

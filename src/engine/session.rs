@@ -86,7 +86,7 @@ impl StateAccess {
 }
 
 /// Keeps states and plans, which may hold secrets, out of the project's repository.
-fn hide_from_git(infra_dir: &Path) -> Result<()> {
+pub fn hide_from_git(infra_dir: &Path) -> Result<()> {
     let ignore = infra_dir.join(".gitignore");
     if ignore.exists() { Ok(()) } else { crate::atomic_file::write(&ignore, b"*\n") }
 }

@@ -6,6 +6,7 @@
 
 use std::path::{Component, Path};
 
+use super::built_in;
 use super::makejinja_toml::{self, MakejinjaToml};
 use super::pattern;
 use super::rewrite::Marks;
@@ -15,6 +16,9 @@ use crate::model::project::{ConfigureSettings, Delimiters, Undefined};
 
 /// The conventional folder of templates.
 const INPUT: &str = "templates/config";
+
+/// What marks an input as a set of templates that this program brings along.
+pub const BUILT_IN: &str = "builtin:";
 
 /// The conventional data files.
 const DATA: [&str; 2] = ["cluster.yaml", "nodes.yaml"];
@@ -147,8 +151,25 @@ pub fn resolve(root: &Path, configure: &ConfigureSettings) -> Result<RenderSetti
             .data
             .extend(DATA.iter().filter(|file| root.join(file).exists()).map(|file| (*file).to_owned()));
     }
+    if settings.inputs.is_empty() && !settings.data.is_empty() {
+        settings.inputs.push(format!("{BUILT_IN}{}", built_in::NAMES[0]));
+    }
+    if settings.inputs.iter().any(|input| input.starts_with(BUILT_IN)) {
+        prepare_for_built_in(&mut settings)?;
+    }
     check_paths(&mut settings)?;
     Ok(settings)
+}
+
+/// The built-in templates are written with the seed's delimiters, and share parts that are no files.
+fn prepare_for_built_in(settings: &mut RenderSettings) -> Result<()> {
+    if settings.marks != marks(&Delimiters::Seed) {
+        return Err(Error::invalid("built-in templates need `delimiters: seed`")
+            .at("infra.yaml")
+            .hint("copy the set into the project to change its delimiters: `infra new --example …`"));
+    }
+    settings.exclude.push("*.partial.*".to_owned());
+    Ok(())
 }
 
 /// Takes over what `makejinja.toml` says, and makejinja's own defaults for what it does not say.

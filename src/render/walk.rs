@@ -9,18 +9,22 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::SourceFile;
 use super::limits::MAX_FILE;
 use super::pattern;
-use super::settings::RenderSettings;
+use super::settings::{BUILT_IN, RenderSettings};
+use super::{SourceFile, built_in};
 use crate::error::{Error, Result, io};
+use crate::model::nearest;
 
 /// Loads the files of every input, in the order of the inputs and of the paths within each.
 pub fn load_inputs(root: &Path, settings: &RenderSettings) -> Result<Vec<SourceFile>> {
     let real = root.canonicalize().map_err(io("open", root))?;
     let mut found = Found { root, real, seen: BTreeSet::new(), files: Vec::new() };
     for input in &settings.inputs {
-        found.input(input, settings)?;
+        match input.strip_prefix(BUILT_IN) {
+            Some(set) => found.built_in(set)?,
+            None => found.input(input, settings)?,
+        }
     }
     Ok(found.files)
 }
@@ -52,6 +56,18 @@ impl Found<'_> {
         for below in paths.into_iter().filter(|path| is_included(settings, path)) {
             self.entry(&path, below)?;
         }
+        Ok(())
+    }
+
+    fn built_in(&mut self, set: &str) -> Result<()> {
+        let files = built_in::built_in(set).ok_or_else(|| {
+            let near = nearest(set, built_in::NAMES).map(|name| format!("did you mean `{BUILT_IN}{name}`?"));
+            let names = built_in::NAMES.join("`, `");
+            Error::invalid(format!("there are no built-in templates `{set}`"))
+                .hint(near.unwrap_or_else(|| format!("there are `{names}`")))
+        })?;
+        let new = files.into_iter().filter(|file| self.seen.insert(file.path.clone()));
+        self.files.extend(new);
         Ok(())
     }
 

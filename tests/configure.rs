@@ -207,19 +207,53 @@ fn a_template_that_fails_leaves_no_secret_behind() {
     assert!(!project.has("infrastructure"));
 }
 
-#[test]
-fn a_killed_run_leaves_each_file_old_or_new_and_the_next_one_finishes() {
-    let text = |word: &str| format!("greeting: {word}\ncluster_name: {}\n", "x".repeat(20_000));
-    let project = project().file("cluster.yaml", &text("old"));
+/// The data of a project that takes a while to render.
+fn long_data(word: &str) -> String {
+    format!("greeting: {word}\ncluster_name: {}\n", "x".repeat(20_000))
+}
+
+/// A configured project of many files, each of which begins and ends with the greeting.
+fn many_files() -> Project {
+    let project = project().file("cluster.yaml", &long_data("old"));
     for number in 0..200 {
         let template = format!("templates/config/out/{number:03}.txt.j2");
         project.write(&template, "#{ greeting }# #{ cluster_name }# #{ greeting }#\n");
     }
     project.run("configure").succeeds();
+    project
+}
+
+#[test]
+fn an_interrupted_run_writes_everything_or_nothing() {
+    let project = many_files();
+    let mut stopped = 0;
 
     for round in 0..12_u64 {
-        let word = format!("new{round}");
-        project.write("cluster.yaml", &text(&word));
+        let before = project.read("out/000.txt");
+        project.write("cluster.yaml", &long_data(&format!("new{round}")));
+        let run = project.start("configure");
+        std::thread::sleep(std::time::Duration::from_millis(5 + 12 * round));
+        let _ = nix::sys::signal::kill(run.pid(), Signal::SIGINT);
+        let run = run.wait();
+
+        let changed = project.read("out/000.txt") != before;
+        assert_eq!(project.read("out/199.txt") != before, changed, "some files are new and some old");
+        // Before it listens, a signal ends it as the system does; afterwards with its own code.
+        assert_eq!(changed, run.code == Some(0), "{run}");
+        assert!(matches!(run.code, Some(0 | 130) | None), "{run}");
+        stopped += u32::from(!changed);
+    }
+
+    assert!(stopped > 0, "no signal came in time");
+    project.run("configure").succeeds();
+}
+
+#[test]
+fn a_killed_run_leaves_each_file_old_or_new_and_the_next_one_finishes() {
+    let project = many_files();
+
+    for round in 0..12_u64 {
+        project.write("cluster.yaml", &long_data(&format!("new{round}")));
         let run = project.start("configure");
         std::thread::sleep(std::time::Duration::from_millis(15 + 7 * round));
         // It may have ended by itself already; then there is nothing to kill.

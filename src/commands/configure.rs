@@ -55,7 +55,7 @@ pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
     if args.check || args.diff {
         return Ok(report(args, &changes, context));
     }
-    write(&project, &before, &changes, context)?;
+    write(&project, &before, &changes, context).await?;
     if !args.no_init {
         init::init_where_credentials_are(context).await?;
     }
@@ -71,7 +71,7 @@ pub(super) async fn bring_up_to_date(context: &Context) -> Result<()> {
     let files = generate::generate(&project, context).await?;
     let before = Manifest::load(&project.infra_dir())?;
     let changes = find_changes(&project, &before, &files, Overwrite::Never, context).await?;
-    write(&project, &before, &changes, context)
+    write(&project, &before, &changes, context).await
 }
 
 fn report(args: &ConfigureArgs, changes: &Changes, context: &Context) -> Exit {
@@ -91,7 +91,9 @@ fn report(args: &ConfigureArgs, changes: &Changes, context: &Context) -> Exit {
     crate::error::Kind::Failed.exit()
 }
 
-fn write(project: &Project, before: &Manifest, changes: &Changes, context: &Context) -> Result<()> {
+async fn write(project: &Project, before: &Manifest, changes: &Changes, context: &Context) -> Result<()> {
+    // Rendering does not wait for anything, so a request to stop is heard only now.
+    tokio::task::yield_now().await;
     if context.interrupts.count() > 0 {
         return Err(Error::interrupted("stopped before anything was written"));
     }

@@ -51,7 +51,7 @@ impl Checker {
             return;
         }
         if !has_type(node, schema) || !self.fits(node, schema) {
-            self.faults.push(wrong(node, schema, path));
+            self.wrong(node, schema, path);
             return;
         }
         match &node.content {
@@ -66,7 +66,7 @@ impl Checker {
         for (index, item) in items.iter().enumerate() {
             let path = format!("{path}[{index}]");
             if item.is_null() {
-                self.faults.push(wrong(item, &schema["items"], &path));
+                self.wrong(item, &schema["items"], &path);
                 continue;
             }
             self.node(item, &schema["items"], &path);
@@ -102,6 +102,36 @@ impl Checker {
             _ => true,
         };
         long_enough && matches && formed
+    }
+
+    fn wrong(&mut self, node: &Node, schema: &Value, path: &str) {
+        let message = format!("`{path}` must be {}", expected(schema));
+        let secret = schema["writeOnly"] == true;
+        let found = if secret { fault::sort_of(&node.content).to_owned() } else { fault::found(path, node) };
+        let hint = if secret { None } else { node.as_str().and_then(|text| self.advice(text, schema)) };
+        self.faults.push(Fault::new(&node.place, message).found(found).hint(hint));
+    }
+
+    /// Returns how to mend the usual slips: case, a `v` before a version, quotes, a word for true.
+    fn advice(&mut self, text: &str, schema: &Value) -> Option<String> {
+        let meant = |text: &str| Some(format!("did you mean `{text}`?"));
+        if types(schema).any(|name| name == "boolean") {
+            return match text.to_lowercase().as_str() {
+                "yes" | "on" | "true" | "y" => meant("true"),
+                "no" | "off" | "false" | "n" => meant("false"),
+                _ => None,
+            };
+        }
+        if types(schema).any(|name| name == "integer") && text.parse::<i64>().is_ok() {
+            return Some("write the number without quotes".to_owned());
+        }
+        if let Some(choices) = schema["enum"].as_array() {
+            return nearest(text, choices.iter().filter_map(Value::as_str)).and_then(meant);
+        }
+        let lower = text.trim().to_lowercase();
+        let candidates = [lower.replace('-', ":"), lower, text.trim_start_matches('v').to_owned()];
+        let pattern = schema["pattern"].as_str()?;
+        candidates.iter().find(|text| self.matches(pattern, text)).and_then(|text| meant(text))
     }
 
     fn matches(&mut self, pattern: &str, text: &str) -> bool {
@@ -140,12 +170,6 @@ fn types(schema: &Value) -> impl Iterator<Item = &str> {
     several.chain(schema["type"].as_str())
 }
 
-fn wrong(node: &Node, schema: &Value, path: &str) -> Fault {
-    let message = format!("`{path}` must be {}", expected(schema));
-    let found = (schema["writeOnly"] != true).then(|| fault::found(path, node)).flatten();
-    Fault::new(&node.place, message).found(found).hint(advice(node, schema))
-}
-
 /// Says in a person's words what a schema expects.
 fn expected(schema: &Value) -> String {
     if let Some(words) = schema["x-expected"].as_str() {
@@ -172,30 +196,4 @@ fn range(schema: &Value) -> String {
         (None, Some(most)) => format!(" of at most {most}"),
         (None, None) => String::new(),
     }
-}
-
-/// Returns how to mend the usual slips: case, a `v` before a version, quotes, a word for true.
-fn advice(node: &Node, schema: &Value) -> Option<String> {
-    let text = node.as_str()?;
-    if schema["writeOnly"] == true {
-        return None;
-    }
-    let meant = |text: &str| Some(format!("did you mean `{text}`?"));
-    if types(schema).any(|name| name == "boolean") {
-        return match text.to_lowercase().as_str() {
-            "yes" | "on" | "true" | "y" => meant("true"),
-            "no" | "off" | "false" | "n" => meant("false"),
-            _ => None,
-        };
-    }
-    if types(schema).any(|name| name == "integer") && text.parse::<i64>().is_ok() {
-        return Some("write the number without quotes".to_owned());
-    }
-    if let Some(choices) = schema["enum"].as_array() {
-        return nearest(text, choices.iter().filter_map(Value::as_str)).and_then(meant);
-    }
-    let pattern = Regex::new(schema["pattern"].as_str()?).ok()?;
-    let lower = text.trim().to_lowercase().replace('-', ":");
-    let candidates = [text.trim().to_lowercase(), lower, text.trim_start_matches('v').to_owned()];
-    candidates.iter().find(|text| pattern.is_match(text)).and_then(|text| meant(text))
 }

@@ -2,6 +2,8 @@
 //!
 //! Values of keys that sound secret are never shown. Begin at [`all`].
 
+use serde_json::Value;
+
 use super::node::{Content, Node, Place};
 use crate::error::Error;
 
@@ -20,7 +22,7 @@ pub struct Fault {
     pub place: Place,
     /// The sentence that names the key and what was expected.
     pub message: String,
-    /// What stands there instead, where it may be shown.
+    /// What stands there instead.
     pub found: Option<String>,
     /// What to do.
     pub hint: Option<String>,
@@ -33,8 +35,8 @@ impl Fault {
     }
 
     /// Adds what stands there.
-    pub fn found(mut self, found: Option<String>) -> Self {
-        self.found = found;
+    pub fn found(mut self, found: String) -> Self {
+        self.found = Some(found);
         self
     }
 
@@ -84,15 +86,27 @@ pub fn is_secret(key: &str) -> bool {
     SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
-/// Returns what stands at a node in short; `None` where it may not be shown.
-pub fn found(key: &str, node: &Node) -> Option<String> {
+/// Returns what stands at a node in short: of a secret only what sort of value it is.
+pub fn found(key: &str, node: &Node) -> String {
     match &node.content {
-        Content::List(_) => Some("a list".to_owned()),
-        Content::Map(_) => Some("a map".to_owned()),
-        Content::Scalar(value) if value.is_null() => Some("nothing".to_owned()),
-        Content::Scalar(_) if is_secret(key) => None,
-        Content::Scalar(serde_json::Value::String(text)) => Some(format!("`{}`", shortened(text))),
-        Content::Scalar(value) => Some(format!("`{value}`")),
+        Content::Scalar(Value::String(text)) if !is_secret(key) => format!("`{}`", shortened(text)),
+        Content::Scalar(value @ (Value::Number(_) | Value::Bool(_))) if !is_secret(key) => {
+            format!("`{value}`")
+        }
+        content => sort_of(content).to_owned(),
+    }
+}
+
+/// Returns what sort of value it is.
+pub const fn sort_of(content: &Content) -> &'static str {
+    match content {
+        Content::List(_) => "a list",
+        Content::Map(_) => "a map",
+        Content::Scalar(Value::Null) => "nothing",
+        Content::Scalar(Value::Bool(_)) => "`true` or `false`",
+        Content::Scalar(Value::Number(_)) => "a number",
+        Content::Scalar(Value::String(text)) if text.is_empty() => "an empty text",
+        Content::Scalar(_) => "a text",
     }
 }
 

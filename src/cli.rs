@@ -78,6 +78,7 @@ enum Mode {
 enum Command {
     New(commands::new::NewArgs),
     NewStack(commands::new_stack::NewStackArgs),
+    Configure(commands::configure::ConfigureArgs),
     Up(commands::up::UpArgs),
     Stacks(commands::stacks::StacksArgs),
     Init(commands::init::InitArgs),
@@ -178,6 +179,7 @@ async fn dispatch(command: Command, context: &Context) -> Result<Exit> {
     match command {
         Command::New(args) => commands::new::run(&args, context),
         Command::NewStack(args) => commands::new_stack::run(&args, context),
+        Command::Configure(args) => commands::configure::run(&args, context).await,
         Command::Up(args) => commands::up::run(args, context).await,
         Command::Stacks(args) => commands::stacks::run(&args, context),
         Command::Init(args) => commands::init::run(args, context).await,

@@ -13,6 +13,7 @@ use crate::report::{Asking, Terminal};
 
 pub mod apply;
 pub mod completions;
+pub mod configure;
 pub mod deps;
 pub mod destroy;
 pub mod doctor;

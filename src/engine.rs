@@ -20,6 +20,7 @@ mod source;
 mod stack_life;
 mod stack_secrets;
 mod state_encryption;
+mod store;
 mod tally;
 mod var_files;
 mod watch;
@@ -31,8 +32,9 @@ pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
 pub use resolve::resolve_run_plan;
 pub use run::run;
 pub use saved_plan::SavedPlans;
-pub use session::{Session, SessionParts, StateNeed, open_store, state_name};
+pub use session::{Session, SessionParts, StateNeed, hide_from_git, state_name};
 pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, load_secrets};
 pub use state_encryption::{
     NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
 };
+pub use store::{open_store, open_store_untried, remember_probe, store_environment, store_place};

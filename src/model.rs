@@ -20,7 +20,7 @@ pub mod stack;
 pub use backend::Backend;
 pub use change::{Action, ChangeCounts, ResourceChange};
 pub use clock::Clock;
-pub use data::Values;
+pub use data::{Derivation, Formula, Values};
 pub use diagnostic::{Diagnostic, Severity};
 pub use duration::human_duration;
 pub use environment::Environment;

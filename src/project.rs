@@ -1,8 +1,10 @@
 //! Turns a folder into a [`Project`](crate::model::Project): finds its root, reads and
-//! validates `infra.yaml`, and describes that file as a JSON schema. Stacks are found
+//! validates `infra.yaml`, and describes that file as a JSON schema. The data files, such as
+//! `cluster.yaml` and `nodes.yaml`, are read and checked by [`load_data`]. Stacks are found
 //! elsewhere, in [`stacks`](crate::stacks). Begin at [`find_root`], then [`load`].
 
 mod config;
+mod data;
 mod delimiters;
 mod fault;
 mod find;
@@ -11,6 +13,9 @@ mod output_ref;
 mod schema;
 mod stacks_map;
 
+pub use data::{
+    Data, DataFile, DataWarning, Place, Presence, cluster_schema, load_data, load_derivations, nodes_schema,
+};
 pub use find::find_root;
 pub use load::load;
 pub use schema::infra_schema;

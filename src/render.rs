@@ -1,13 +1,41 @@
 //! Turns templates and values into the files of a generated tree, in memory.
 //!
 //! A template is a [`SourceFile`], from a folder or from this program itself; what comes
-//! out is a [`GeneratedFile`]. Rendering writes nothing; encryption of `*.sops.*` happens
-//! between rendering and writing, in the command.
+//! out is a [`GeneratedFile`]. [`settings::resolve`] says how, [`load_inputs`] reads what,
+//! [`derive`] adds values, [`Engine`] and [`render_tree`] make the files; nothing of that
+//! writes. The command encrypts `*.sops.*`; then [`changes`] compares the tree, and
+//! [`write`] makes it so.
+
+pub mod built_in;
+pub mod changes;
+mod derive;
+pub mod diff;
+mod engine;
+mod fault;
+mod filters;
+mod functions;
+mod limits;
+mod makejinja_toml;
+pub mod manifest;
+mod pattern;
+mod python;
+mod recorded;
+mod rewrite;
+pub mod settings;
+mod tree;
+mod walk;
+pub mod write;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-pub mod built_in;
+pub use derive::{derive, evaluate_derivations};
+pub use engine::{Engine, Surroundings};
+pub use recorded::recorded_files;
+pub use rewrite::Marks;
+pub use settings::{RenderSettings, UndefinedMode, Whitespace};
+pub use tree::{Rendered, render_tree};
+pub use walk::load_inputs;
 
 /// A file of an input: a template, or a file that is copied as it is.
 #[derive(Clone, Debug)]

@@ -9,5 +9,6 @@ pub mod hardening;
 pub mod identities;
 pub mod keyring;
 pub mod redactor;
+pub mod sealing;
 pub mod sops;
 pub mod vault;

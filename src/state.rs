@@ -31,6 +31,11 @@
 //!
 //! A listing that lags behind costs a retry, never a lost write.
 //!
+//! Over a network an answer can be lost although the entry was stored, and a repeated
+//! request then meets its own entry. Each attempt to change something carries a random
+//! text, so that the entry under the wanted number tells who wrote it: it is read back and
+//! compared before anything is said or repeated.
+//!
 //! # Numbers are never reused
 //!
 //! Superseded entries are pruned, which would let a writer that slept since it read N
@@ -42,17 +47,22 @@
 mod answer;
 mod auth;
 mod body;
+mod bucket;
 mod embedded;
 mod entry;
 mod handlers;
 mod held_lock;
+mod known_heads;
 mod local;
 mod locks;
 mod log;
 mod name;
 mod percent;
+mod place;
+mod probe;
 mod retention;
 mod server;
+mod settling;
 mod store;
 mod target;
 
@@ -62,6 +72,8 @@ pub use entry::Version;
 pub use held_lock::HeldLock;
 pub use locks::holder_is_alive;
 pub use name::StateName;
+pub use place::{Bucket, StorePlace};
+pub use probe::{Probe, ProbeCheck};
 pub use retention::Retention;
 pub use server::{Limits, Server, Service};
 pub use store::{LockedState, Locking, StateStore, Unlocking, Writing};

@@ -145,7 +145,7 @@ fn there_is_a_man_page_for_every_command() {
 
 #[test]
 fn schemas_are_json_and_describe_what_is_printed() {
-    for name in ["infra", "report", "events"] {
+    for name in ["infra", "cluster", "nodes", "report", "events"] {
         let schema = run(&format!("schema {name}")).succeeds().json();
         assert!(schema["$schema"].is_string(), "{name}");
     }

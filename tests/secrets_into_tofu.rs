@@ -75,6 +75,21 @@ fn a_declared_variable_gets_its_value_and_nothing_shows_it() {
 }
 
 #[test]
+fn fifty_stacks_that_share_a_secrets_file_open_it_once() {
+    let key = AgeKey::new();
+    let stacks = (0..50).map(|number| format!("01-a/s{number:02}"));
+    let project = stacks.fold(Project::new(), |project, id| project.stack(&id, STACK));
+    let project = project.env("SOPS_AGE_KEY", &key.secret).env("INFRA_LOG", "debug");
+    encrypt(&project, &key, "api_token: shared\n");
+
+    let run = project.run("init --all").succeeds();
+
+    let opened = run.stderr.lines().filter(|line| line.contains("opens file=")).count();
+    assert_eq!(opened, 1, "{}", run.stderr);
+    assert!(project.path("infrastructure/01-a/s49/.terraform").is_dir());
+}
+
+#[test]
 fn a_saved_plan_holds_the_value_only_in_the_plan_itself() {
     let (project, _key) = with_sops(&format!("api_token: {CANARY}\n"));
 

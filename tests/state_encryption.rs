@@ -145,6 +145,29 @@ fn after_a_rotation_only_the_new_passphrase_opens_the_state() {
 }
 
 #[test]
+fn a_passphrase_in_an_ansible_vault_is_rotated_with_an_editor_as_the_last_step() {
+    const FILE: &str = "infrastructure/01-a/x/secrets.tfvars";
+    let project = Project::new().stack("01-a/x", STACK).env("ANSIBLE_VAULT_PASSWORD", "vault-pass");
+    let secrets = |plain: &str| {
+        project.write(FILE, plain);
+        project.run(&format!("secrets encrypt --vault {FILE}")).succeeds();
+    };
+    secrets("state_encryption_passphrase = \"the-first-passphrase\"\n");
+    project.run("apply --yes").succeeds();
+    secrets(concat!(
+        "state_encryption_passphrase = \"the-first-passphrase\"\n",
+        "state_encryption_passphrase_next = \"the-second-passphrase\"\n"
+    ));
+
+    let run = project.run("state encrypt x --yes --rotate-to state_encryption_passphrase_next");
+
+    run.succeeds().stderr_has("01-a/x  encrypted").stderr_has(&format!("infra secrets edit {FILE}"));
+    project.run("output x").exits(1).stderr_has("another passphrase");
+    secrets("state_encryption_passphrase = \"the-second-passphrase\"\n");
+    project.run("output x thing --raw").succeeds().stdout_has(CANARY);
+}
+
+#[test]
 fn moving_the_new_passphrase_into_its_place_ends_a_rotation() {
     let applied = Applied::with(&in_use(FIRST));
     applied.secrets(&with_next(FIRST, SECOND));

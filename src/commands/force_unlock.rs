@@ -133,7 +133,7 @@ async fn ask(stack: &StackId, args: &ForceUnlockArgs, context: &Context) -> Resu
 }
 
 async fn release(workspace: &Workspace, lock: &StackLock, stack: &Stack, context: &Context) -> Result<Exit> {
-    let store = engine::open_store(&workspace.project, context.clock)?;
+    let store = workspace.open_store(context).await?;
     match store.force_unlock(&engine::state_name(stack)?, &lock.lock.info.id).await? {
         Unlocking::Released(_) => {
             context.terminal.note(&format!("released the lock of `{}`", stack.id));

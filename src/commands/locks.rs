@@ -59,7 +59,7 @@ pub(super) async fn load_locks(
     chosen: &[StackId],
     context: &Context,
 ) -> Result<Vec<StackLock>> {
-    let store = engine::open_store(&workspace.project, context.clock)?;
+    let store = workspace.open_store(context).await?;
     let mut locks = Vec::new();
     for id in chosen {
         let stack = workspace.stack(id)?;

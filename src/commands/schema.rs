@@ -14,6 +14,7 @@ use crate::project;
 ///
 /// Examples:
 ///   infra schema > infra.schema.json
+///   infra schema cluster > cluster.schema.json
 ///   infra schema report
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
@@ -28,6 +29,10 @@ pub struct SchemaArgs {
 enum SchemaOf {
     /// `infra.yaml`.
     Infra,
+    /// `cluster.yaml`.
+    Cluster,
+    /// `nodes.yaml`.
+    Nodes,
     /// What `--json` of a run prints.
     Report,
     /// What `--jsonl` of a run prints, line by line.
@@ -38,6 +43,8 @@ enum SchemaOf {
 pub fn run(args: &SchemaArgs, context: &Context) -> Exit {
     let schema: Value = match args.of {
         SchemaOf::Infra => project::infra_schema(),
+        SchemaOf::Cluster => project::cluster_schema(),
+        SchemaOf::Nodes => project::nodes_schema(),
         SchemaOf::Report => schema_for!(RunReport).into(),
         SchemaOf::Events => schema_for!(RunEvent).into(),
     };

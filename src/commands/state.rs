@@ -2,6 +2,7 @@
 
 mod encrypt;
 mod list;
+mod probe;
 
 use clap::{Args, Subcommand};
 
@@ -26,6 +27,7 @@ pub struct StateArgs {
 enum StateCommand {
     List(list::ListArgs),
     Encrypt(encrypt::EncryptArgs),
+    Probe(probe::ProbeArgs),
 }
 
 /// Runs the command.
@@ -33,5 +35,6 @@ pub async fn run(args: &StateArgs, context: &Context) -> Result<Exit> {
     match &args.command {
         StateCommand::List(args) => list::run(args, context).await,
         StateCommand::Encrypt(args) => encrypt::run(args, context).await,
+        StateCommand::Probe(args) => probe::run(args, context).await,
     }
 }

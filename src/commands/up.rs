@@ -2,14 +2,14 @@
 
 use clap::Args;
 
-use super::Context;
 use super::stack_args::StackArgs;
 use super::stack_run::{Request, RunArgs, execute};
+use super::{Context, configure};
 use crate::engine::StalePlans;
 use crate::error::{Exit, Result};
 use crate::model::RunCommand;
 
-/// From nothing to everything applied: tools, then every layer in order
+/// From nothing to everything applied: tools, configure, then every layer in order
 ///
 /// Examples:
 ///   infra up                        shows each layer's plan and asks
@@ -26,6 +26,7 @@ pub struct UpArgs {
 
 /// Runs the command.
 pub async fn run(args: UpArgs, context: &Context) -> Result<Exit> {
+    configure::bring_up_to_date(context).await?;
     let request = Request {
         typed: "up",
         yes: args.yes,

@@ -8,11 +8,12 @@ use super::stack_args::StackArgs;
 use crate::engine::{self, Session, SessionParts, StackSecrets, StateNeed};
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::model::{Project, Stack, StackId};
+use crate::model::{Environment, Project, Stack, StackId};
 use crate::project;
 use crate::report::{Console, PlanOutput, listen, passphrase_prompt};
 use crate::secrets::keyring::{KeyPlaces, Keyring};
 use crate::stacks;
+use crate::state::StateStore;
 
 /// What a session is opened for.
 #[derive(Debug)]
@@ -110,7 +111,7 @@ impl Workspace {
     }
 
     /// Opens the encrypted files of the chosen stacks and of those they take values from.
-    async fn open_secrets(
+    pub(super) async fn open_secrets(
         &self,
         context: &Context,
         purpose: &Purpose<'_>,
@@ -128,6 +129,26 @@ impl Workspace {
         let prompt = passphrase_prompt(context.asking());
         let keyring = Keyring::load(self.key_places(context), &prompt).await;
         engine::load_secrets(&keyring, &self.project, &stacks).await
+    }
+
+    /// Returns the environment for the project's store: the inherited one, and what the secrets hold.
+    ///
+    /// No encrypted file is opened for a store that is a folder.
+    pub async fn store_environment(&self, context: &Context) -> Result<Environment> {
+        if !engine::store_place(&self.project)?.is_remote() {
+            return Ok(context.env.clone());
+        }
+        let prompt = passphrase_prompt(context.asking());
+        let keyring = Keyring::load(self.key_places(context), &prompt).await;
+        let stacks: Vec<&Stack> = self.stacks.iter().collect();
+        let secrets = engine::load_secrets(&keyring, &self.project, &stacks).await?;
+        Ok(engine::store_environment(&context.env, secrets.values()))
+    }
+
+    /// Opens the store that holds the states of this project.
+    pub async fn open_store(&self, context: &Context) -> Result<StateStore> {
+        let env = self.store_environment(context).await?;
+        engine::open_store(&self.project, &env, context.clock).await
     }
 
     /// Returns where the keys of this project are looked for.

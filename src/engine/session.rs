@@ -12,15 +12,16 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::stack_secrets::StackSecrets;
+use super::store::{open_store, store_environment};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
-use crate::process::{Interrupts, Invocation};
+use crate::process::{Interrupts, Invocation, available_memory};
 use crate::secrets::redactor::Redactor;
-use crate::state::{Embedded, StateName, StateStore};
+use crate::state::{Embedded, StateName};
 use crate::tofu::Tofu;
 use crate::tofu::call::Narration;
-use crate::tofu::environment::{child_environment, with_http_backend};
+use crate::tofu::environment::{child_environment, with_http_backend, with_rare_collection};
 
 /// Whether a command touches states.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -78,13 +79,14 @@ impl StateAccess {
             return Ok(Self::Remote(url.trim_end_matches('/').to_owned()));
         }
         hide_from_git(&project.infra_dir())?;
-        let store = open_store(project, parts.clock)?;
+        let env = store_environment(&parts.inherited, parts.secrets.values());
+        let store = open_store(project, &env, parts.clock).await?;
         Ok(Self::Embedded(Box::new(Embedded::start(store, parts.run_id.clone()).await?)))
     }
 }
 
 /// Keeps states and plans, which may hold secrets, out of the project's repository.
-fn hide_from_git(infra_dir: &Path) -> Result<()> {
+pub fn hide_from_git(infra_dir: &Path) -> Result<()> {
     let ignore = infra_dir.join(".gitignore");
     if ignore.exists() { Ok(()) } else { crate::atomic_file::write(&ignore, b"*\n") }
 }
@@ -141,7 +143,7 @@ impl Session {
             events: parts.events,
             interrupts: parts.interrupts,
             clock: parts.clock,
-            env: child.env,
+            env: with_rare_collection(child.env, available_memory()),
             access,
             secrets: parts.secrets,
             hidden: RefCell::default(),
@@ -277,24 +279,6 @@ impl Session {
 /// Returns the name a stack's state is kept under.
 pub fn state_name(stack: &Stack) -> Result<StateName> {
     StateName::parse(stack.id.state_name())
-}
-
-/// Opens the store that `state.store` names.
-pub fn open_store(project: &Project, clock: Clock) -> Result<StateStore> {
-    let setting = project.state.store.as_deref().unwrap_or(".infra/state");
-    if setting.trim().is_empty() {
-        return Err(Error::invalid("`state.store` is empty")
-            .at("infra.yaml")
-            .hint("give a folder, or leave it out"));
-    }
-    if setting.contains("://") {
-        return Err(Error::invalid(format!(
-            "`state.store` is `{setting}`, but this version keeps state in a folder only"
-        ))
-        .at(project.root.join("infra.yaml").display())
-        .hint("give a folder, or use an `s3` backend block in the stacks"));
-    }
-    StateStore::open_local(&project.root.join(setting), clock)
 }
 
 fn remote_environment(env: Environment, url: &str, name: &StateName) -> Environment {

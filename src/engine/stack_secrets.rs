@@ -68,6 +68,11 @@ impl StackSecrets {
         self.files.is_empty()
     }
 
+    /// Returns whether the files hold what a backend asks for.
+    pub fn has_credentials(&self) -> bool {
+        !self.env.is_empty()
+    }
+
     /// Returns what a stack without encrypted files gets.
     pub(super) const fn none() -> Self {
         Self {

@@ -75,6 +75,10 @@ pub struct StateSettings {
     pub url: Option<String>,
     /// Whether state and plans are encrypted.
     pub encryption: Encryption,
+    /// How many old versions of a state are kept however old they are; `None` is 50.
+    pub keep_versions: Option<u32>,
+    /// For how many days more of them are kept; `None` is 30.
+    pub keep_days: Option<u32>,
 }
 
 /// Whether tofu encrypts state and plans.
@@ -103,10 +107,10 @@ pub struct ConfigureSettings {
     pub derive: Option<String>,
     /// Whether an existing Python plugin may run.
     pub python_plugins: PythonPlugins,
-    /// What marks blocks, variables and comments.
-    pub delimiters: Delimiters,
-    /// What an undefined value does.
-    pub undefined: Undefined,
+    /// What marks blocks, variables and comments; `None` where `infra.yaml` does not say.
+    pub delimiters: Option<Delimiters>,
+    /// What an undefined value does; `None` where `infra.yaml` does not say.
+    pub undefined: Option<Undefined>,
     /// Patterns of templates that are not written.
     pub exclude: Vec<String>,
 }

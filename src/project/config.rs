@@ -60,9 +60,9 @@ pub struct ConfigureConfig {
     /// Whether `data()` of an existing makejinja plugin may run.
     pub python_plugins: PythonPlugins,
     /// What marks blocks, variables and comments in a template.
-    pub delimiters: DelimitersConfig,
+    pub delimiters: Option<DelimitersConfig>,
     /// What an undefined value in a template does.
-    pub undefined: Undefined,
+    pub undefined: Option<Undefined>,
     /// Patterns of templates that are not written.
     pub exclude: Vec<String>,
 }
@@ -89,6 +89,10 @@ pub struct StateConfig {
     pub url: Option<String>,
     /// Whether state and plans are encrypted.
     pub encryption: Encryption,
+    /// How many old versions of a state are kept however old they are; 50 by default.
+    pub keep_versions: Option<u32>,
+    /// For how many days more of them are kept; 30 by default.
+    pub keep_days: Option<u32>,
 }
 
 /// Settings for the stacks of one pattern; later patterns win.

@@ -106,7 +106,13 @@ fn project(root: &Path, config: InfraConfig) -> Project {
         tofu: TofuSettings { version: tofu.version, binary: tofu.binary },
         configure: configure_settings(configure),
         secrets: secrets_settings(secrets),
-        state: StateSettings { store: state.store, url: state.url, encryption: state.encryption },
+        state: StateSettings {
+            store: state.store,
+            url: state.url,
+            encryption: state.encryption,
+            keep_versions: state.keep_versions,
+            keep_days: state.keep_days,
+        },
         stack_roots: stacks.roots.iter().map(|root| tidy(&root.value)).collect(),
         layers: stacks.layers,
         stack_settings: stacks
@@ -135,7 +141,7 @@ fn configure_settings(config: ConfigureConfig) -> ConfigureSettings {
         data: config.data,
         derive: config.derive,
         python_plugins: config.python_plugins,
-        delimiters: config.delimiters.0,
+        delimiters: config.delimiters.map(|delimiters| delimiters.0),
         undefined: config.undefined,
         exclude: config.exclude,
     }

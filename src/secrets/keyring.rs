@@ -113,6 +113,7 @@ impl<'p> Keyring<'p> {
 
     /// Opens the bytes of a file.
     pub async fn open_bytes(&self, path: &Path, bytes: &[u8], format: Option<Format>) -> Result<OpenedFile> {
+        tracing::debug!(file = %path.display(), "opens");
         if is_vault(bytes) {
             let passwords = self.passwords().await?;
             return passwords.open(path, bytes, &|question| self.ask(question)).map(OpenedFile::Vault);

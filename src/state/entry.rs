@@ -26,6 +26,9 @@ pub(super) struct Header {
     pub state: Option<u64>,
     /// The states that are kept, oldest first.
     pub versions: Vec<Version>,
+    /// A random text for each attempt to change something, by which a writer knows its own entry again.
+    #[serde(default)]
+    pub writer: String,
 }
 
 /// A kept state.
@@ -95,7 +98,13 @@ mod tests {
         let lock =
             HeldLock::from_client(b"{\"ID\":\"1\",\n\"Info\":\"two\\nlines\"}", None).expect("a whole entry");
         let version = Version { number: 7, at: Timestamp::UNIX_EPOCH, size: 5 };
-        let header = Header { lock: Some(lock), released: None, state: Some(7), versions: vec![version] };
+        let header = Header {
+            lock: Some(lock),
+            released: None,
+            state: Some(7),
+            versions: vec![version],
+            writer: String::new(),
+        };
         let body = Bytes::from_static(b"\n\xff\0\r\n");
 
         let read = Entry::from_bytes(&stored(&Entry { header: header.clone(), body: body.clone() }))

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use object_store::local::LocalFileSystem;
 
-use super::log::Stores;
+use super::log::{Reach, Stores};
 use crate::error::{Error, Result, io};
 
 /// Makes the folder if need be and returns it as an object store, with and without flushing.
@@ -24,7 +24,11 @@ pub(super) fn open(root: &Path) -> Result<Stores> {
     let store = LocalFileSystem::new_with_prefix(root).map_err(|error| {
         Error::unavailable(format!("cannot open the state folder `{}`", root.display())).because(error)
     })?;
-    Ok(Stores { flushed: Arc::new(store.clone().with_fsync(true)), quick: Arc::new(store) })
+    Ok(Stores {
+        flushed: Arc::new(store.clone().with_fsync(true)),
+        quick: Arc::new(store),
+        reach: Reach::Local,
+    })
 }
 
 fn make_private(root: &Path) -> Result<()> {

@@ -14,8 +14,11 @@ use object_store::{GetOptions, ObjectMeta, ObjectStore, PutMode, PutOptions};
 
 use super::StateName;
 use super::entry::{Entry, Header, Unreadable, read_header};
+use super::known_heads::{KnownHead, KnownHeads};
 use super::name::is_log;
+use super::settling::{ATTEMPTS, is_final, pause_before, undecided};
 use crate::error::{Error, Result};
+use crate::model::Clock;
 
 /// Enough for the header of a state with hundreds of versions, in one request.
 const HEADER_GUESS: u64 = 64 * 1024;
@@ -23,10 +26,15 @@ const HEADER_GUESS: u64 = 64 * 1024;
 /// How often a reader starts again because what it was led to has been pruned meanwhile.
 const READ_ATTEMPTS: usize = 10;
 
+/// How many successors of a known head are asked for before a listing is cheaper.
+const STEPS: usize = 8;
+
 /// The logs of all states in a store.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     stores: Stores,
+    clock: Clock,
+    known: Arc<KnownHeads>,
 }
 
 /// One store, reached in two ways.
@@ -36,6 +44,17 @@ pub(super) struct Stores {
     pub flushed: Arc<dyn ObjectStore>,
     /// What it accepts survives this process.
     pub quick: Arc<dyn ObjectStore>,
+    /// Whether its answers can be lost.
+    pub reach: Reach,
+}
+
+/// What lies between this process and a store.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Reach {
+    /// Nothing: an answer is an answer.
+    Local,
+    /// A network: an entry may be stored although the answer says otherwise, or is lost.
+    Remote,
 }
 
 /// What an entry must survive before it is acknowledged.
@@ -52,7 +71,7 @@ pub(super) enum Durability {
 pub(super) struct Head {
     pub number: u64,
     pub header: Header,
-    /// All entries seen, the newest included.
+    /// All entries, the newest included, if they were listed.
     pub entries: Vec<Listed>,
 }
 
@@ -74,13 +93,50 @@ pub(super) enum Creation {
 }
 
 impl Log {
-    pub fn new(stores: Stores) -> Self {
-        Self { stores }
+    pub fn new(stores: Stores, clock: Clock) -> Self {
+        Self { stores, clock, known: Arc::default() }
+    }
+
+    /// Returns the store behind the logs.
+    pub fn raw(&self) -> &Arc<dyn ObjectStore> {
+        &self.stores.flushed
     }
 
     /// Returns how things stand with a state.
     pub async fn head(&self, name: &StateName) -> Result<Head> {
+        if let Some(known) = self.known.get(name, self.clock.now())
+            && let Some(head) = self.follow(name, known).await
+        {
+            return Ok(head);
+        }
+        self.listed_head(name).await
+    }
+
+    /// Returns the newest entry from one that was the newest a while ago; nothing if it is far away.
+    async fn follow(&self, name: &StateName, mut known: KnownHead) -> Option<Head> {
+        for _ in 0..STEPS {
+            let next = known.number + 1;
+            match self.bytes(name, next, start_of_entry()).await {
+                Ok(None) => {
+                    let head =
+                        Head { number: known.number, header: known.header.clone(), entries: Vec::new() };
+                    self.known.set(name, known);
+                    return Some(head);
+                }
+                // Undone by a power cut, damaged, very long or unreadable: the listing deals with it.
+                Err(_) => return None,
+                Ok(Some(bytes)) => match read_header(&bytes) {
+                    Ok((header, _)) => known = KnownHead { number: next, header, ..known },
+                    Err(_) => return None,
+                },
+            }
+        }
+        None
+    }
+
+    async fn listed_head(&self, name: &StateName) -> Result<Head> {
         for _ in 0..READ_ATTEMPTS {
+            let listed = self.clock.now();
             let mut entries = self.entries(name).await?;
             entries.sort_unstable_by_key(|entry| Reverse(entry.number));
             let Some(newest) = entries.first() else { return Ok(Head::default()) };
@@ -90,10 +146,16 @@ impl Log {
                 return Ok(Head { number, entries, ..Head::default() });
             };
             if let Some(header) = self.header(name, telling.number).await? {
+                self.known.set(name, KnownHead { number, header: header.clone(), listed });
                 return Ok(Head { number, header, entries });
             }
         }
         Err(restless(name))
+    }
+
+    /// Forgets what was known about a state, because it turned out to be wrong.
+    pub fn forget(&self, name: &StateName) {
+        self.known.forget(name);
     }
 
     /// Returns the entry with this number, where there is one.
@@ -119,11 +181,37 @@ impl Log {
         let payload = entry.to_payload().map_err(|error| {
             Error::bug(format!("the log entry of `{name}` has no JSON form")).because(error)
         })?;
-        match store.put_opts(&key(name, number)?, payload, PutOptions::from(PutMode::Create)).await {
-            Ok(_) => Ok(Creation::Created),
-            Err(object_store::Error::AlreadyExists { .. }) => Ok(Creation::Taken),
-            Err(error) => Err(failed("write", name, error)),
+        let key = key(name, number)?;
+        let mut doubt = None;
+        for attempt in 0..ATTEMPTS {
+            pause_before(attempt).await;
+            let answer = store.put_opts(&key, payload.clone(), PutOptions::from(PutMode::Create)).await;
+            let error = match (answer, self.stores.reach) {
+                (Ok(_), _) => return Ok(self.created(name, number, entry)),
+                (Err(object_store::Error::AlreadyExists { .. }), Reach::Local) => return Ok(Creation::Taken),
+                (Err(error), Reach::Local) => return Err(failed("write", name, error)),
+                (Err(error), Reach::Remote) if is_final(&error) => return Err(failed("write", name, error)),
+                (Err(error), Reach::Remote) => error,
+            };
+            match self.header(name, number).await {
+                // A request that was repeated meets its own entry: only its writer tells.
+                Ok(Some(found)) if found.writer == entry.header.writer => {
+                    return Ok(self.created(name, number, entry));
+                }
+                Ok(Some(_)) => return Ok(Creation::Taken),
+                Ok(None) => doubt = Some(failed("write", name, error)),
+                Err(unread) => doubt = Some(unread),
+            }
         }
+        Err(undecided(name, doubt))
+    }
+
+    /// Remembers an entry of this process as the newest.
+    fn created(&self, name: &StateName, number: u64, entry: &Entry) -> Creation {
+        if let Some(known) = self.known.get(name, self.clock.now()) {
+            self.known.set(name, KnownHead { number, header: entry.header.clone(), ..known });
+        }
+        Creation::Created
     }
 
     /// Removes entries that something newer has replaced; a failure leaves them for the next time.
@@ -162,8 +250,7 @@ impl Log {
     }
 
     async fn header(&self, name: &StateName, number: u64) -> Result<Option<Header>> {
-        let start = GetOptions::new().with_range(Some(0..HEADER_GUESS));
-        let Some(bytes) = self.bytes(name, number, start).await? else { return Ok(None) };
+        let Some(bytes) = self.bytes(name, number, start_of_entry()).await? else { return Ok(None) };
         match read_header(&bytes) {
             Ok((header, _)) => Ok(Some(header)),
             Err(Unreadable::Unfinished) if bytes.len() as u64 == HEADER_GUESS => {
@@ -190,6 +277,10 @@ impl Log {
 pub(super) fn restless(name: &StateName) -> Error {
     Error::unavailable(format!("the state `{name}` changes faster than it can be read or written"))
         .hint("try again when fewer runs work on it")
+}
+
+fn start_of_entry() -> GetOptions {
+    GetOptions::new().with_range(Some(0..HEADER_GUESS))
 }
 
 fn folder(name: &StateName) -> Result<Path> {

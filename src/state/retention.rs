@@ -24,6 +24,14 @@ impl Default for Retention {
 }
 
 impl Retention {
+    /// Returns the default limits with another count, or another number of days.
+    pub fn of(count: Option<u32>, days: Option<u32>) -> Self {
+        let usual = Self::default();
+        let count = count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usual.count);
+        let age = days.map_or(usual.age, |days| SignedDuration::from_hours(i64::from(days) * 24));
+        Self { count, age, most: usual.most.max(count) }
+    }
+
     /// Returns the versions to keep, out of versions that are oldest first.
     pub(super) fn keep(self, versions: &[Version], now: Timestamp) -> Vec<Version> {
         let newest_first = versions.iter().rev().enumerate();

@@ -8,15 +8,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::body::Bytes;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures::{StreamExt, TryStreamExt};
 use jiff::{SignedDuration, Timestamp};
 use object_store::ObjectStore;
 
 use super::entry::{Entry, Header};
-use super::log::{Creation, Durability, Head, Log, Stores, restless};
-use super::{HeldLock, Retention, StateName, Version, local};
+use super::log::{Creation, Durability, Head, Log, Reach, Stores, restless};
+use super::{HeldLock, Retention, StateName, StorePlace, Version, bucket, local};
 use crate::error::{Error, Result};
-use crate::model::Clock;
+use crate::model::{Clock, Environment};
 
 /// Between two writers without a lock one always wins, so only a crowd needs many.
 const ATTEMPTS: usize = 1000;
@@ -93,6 +95,14 @@ impl<T> Decision<T> {
 }
 
 impl StateStore {
+    /// Opens a folder, or a bucket with the credentials in this environment.
+    pub fn open(place: &StorePlace, env: &Environment, clock: Clock) -> Result<Self> {
+        match place {
+            StorePlace::Folder(folder) => Self::open_local(folder, clock),
+            StorePlace::Bucket(bucket) => Ok(Self::over(bucket::open(bucket, env)?, clock)),
+        }
+    }
+
     /// Opens a local folder, which is made if it is missing and is closed to other users.
     pub fn open_local(folder: &Path, clock: Clock) -> Result<Self> {
         Ok(Self::over(local::open(folder)?, clock))
@@ -100,11 +110,11 @@ impl StateStore {
 
     /// Makes a store of any object store with conditional creation.
     pub fn new(store: Arc<dyn ObjectStore>, clock: Clock) -> Self {
-        Self::over(Stores { flushed: Arc::clone(&store), quick: store }, clock)
+        Self::over(Stores { flushed: Arc::clone(&store), quick: store, reach: Reach::Remote }, clock)
     }
 
     fn over(stores: Stores, clock: Clock) -> Self {
-        Self { log: Log::new(stores), clock, retention: Retention::default() }
+        Self { log: Log::new(stores, clock), clock, retention: Retention::default() }
     }
 
     /// Returns the store with other limits for old versions.
@@ -112,6 +122,11 @@ impl StateStore {
     pub fn with_retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
+    }
+
+    /// Returns the object store that everything is kept in.
+    pub(super) fn raw(&self) -> &Arc<dyn ObjectStore> {
+        self.log.raw()
     }
 
     /// Returns the current state, where there is one.
@@ -122,6 +137,7 @@ impl StateStore {
             if let Some(entry) = self.log.entry(name, number).await? {
                 return Ok(Some(entry.body));
             }
+            self.log.forget(name);
         }
         Err(restless(name))
     }
@@ -228,10 +244,11 @@ impl StateStore {
         for _ in 0..ATTEMPTS {
             let began = self.clock.now();
             let head = self.log.head(name).await?;
-            let (entry, durability, answer) = match decide(&head) {
+            let (mut entry, durability, answer) = match decide(&head) {
                 Decision::Answer(answer) => return Ok(answer),
                 Decision::Append(entry, durability, answer) => (entry, durability, answer),
             };
+            entry.header.writer = random_text()?;
             match self.log.create(name, head.number + 1, &entry, durability).await? {
                 Creation::Taken => {}
                 Creation::Created => {
@@ -278,6 +295,14 @@ impl StateStore {
         let names = self.log.names().await?;
         futures::stream::iter(names).map(look).buffered(LISTED_TOGETHER).try_collect().await
     }
+}
+
+/// Returns a text that nobody else comes up with.
+pub(super) fn random_text() -> Result<String> {
+    let mut bytes = [0; 12];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::unavailable("the system gives no random bytes").because(error))?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
 /// Returns why a writer with this lock id may not write, if it may not.

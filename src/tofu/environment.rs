@@ -23,6 +23,9 @@ const EXPORTED: [(&str, &str); 4] = [
     ("AWS_RESPONSE_CHECKSUM_VALIDATION", "when_required"),
 ];
 
+/// With this much free memory a tofu and its providers may leave their garbage for longer.
+const PLENTY: u64 = 4 << 30;
+
 /// The environment for tofu and what is worth a warning about the inherited one.
 #[derive(Debug)]
 pub struct ChildEnvironment {
@@ -41,6 +44,22 @@ pub fn child_environment(inherited: &Environment) -> ChildEnvironment {
         env.set(name, value);
     }
     ChildEnvironment { env, warnings }
+}
+
+/// Lets tofu and its providers collect garbage less often where memory is plentiful.
+///
+/// A tofu call lives for a moment and keeps a few megabytes, yet the Go runtime stops to
+/// collect each time they double. The soft limit keeps a provider that grows from taking
+/// more than its share. Whoever has set either knows better.
+#[must_use]
+pub fn with_rare_collection(env: Environment, free_memory: Option<u64>) -> Environment {
+    let decided = ["GOGC", "GOMEMLIMIT"].iter().any(|name| env.get(name).is_some());
+    match free_memory {
+        Some(free) if free >= PLENTY && !decided => {
+            env.with("GOGC", "800").with("GOMEMLIMIT", (free / 4).to_string())
+        }
+        _ => env,
+    }
 }
 
 /// Returns the environment for a stack whose state this program serves.
@@ -112,6 +131,18 @@ mod tests {
         assert_eq!(dropped.env.get("TF_CLI_CONFIG_FILE"), None);
         assert_eq!(dropped.warnings.len(), 1);
         assert_eq!(child_environment(&present).env.get("TF_CLI_CONFIG_FILE"), Some("/"));
+    }
+
+    #[test]
+    fn garbage_is_collected_rarely_only_where_memory_is_plentiful_and_nobody_decided() {
+        let with = |env: Environment, free| with_rare_collection(env, free);
+        let own = Environment::default().with("GOMEMLIMIT", "1GiB");
+
+        assert_eq!(with(Environment::default(), Some(8 << 30)).get("GOMEMLIMIT"), Some("2147483648"));
+        assert_eq!(with(Environment::default(), Some(8 << 30)).get("GOGC"), Some("800"));
+        assert_eq!(with(Environment::default(), Some(2 << 30)).get("GOGC"), None);
+        assert_eq!(with(Environment::default(), None).get("GOGC"), None);
+        assert_eq!(with(own, Some(8 << 30)).get("GOGC"), None);
     }
 
     #[test]

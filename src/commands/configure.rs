@@ -1,0 +1,141 @@
+//! `infra configure`.
+
+mod generate;
+mod init;
+mod plugins;
+mod seal;
+mod show;
+
+use clap::Args;
+
+use super::Context;
+use crate::error::{Error, Exit, Result};
+use crate::model::Project;
+use crate::project;
+use crate::render::changes::{Changes, Comparison, Overwrite, Reason, compare};
+use crate::render::manifest::Manifest;
+use crate::render::recorded_files;
+use crate::render::write::{Place, write_tree};
+use crate::render::{GeneratedFile, diff};
+
+/// Render templates and data into the tree that tofu runs in
+///
+/// Everything is checked and rendered in memory first, secrets are encrypted there; then each
+/// file is replaced whole, or nothing is touched at all.
+///
+/// Examples:
+///   infra configure                 validate, render, encrypt, write
+///   infra configure --check         exit 1 and a diff where the tree is stale
+///   infra configure --diff          what would change, without writing it
+///   infra configure --force         also replace files that were edited by hand
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct ConfigureArgs {
+    /// Only tell whether the tree is as the templates say: exit 1 and a diff where it is not
+    #[arg(long, conflicts_with = "force")]
+    check: bool,
+    /// Show what would change, and write nothing
+    #[arg(long)]
+    diff: bool,
+    /// Replace files that were edited by hand, too
+    #[arg(long)]
+    force: bool,
+    /// Do not prepare the stacks whose credentials are there
+    #[arg(long)]
+    no_init: bool,
+}
+
+/// Runs the command.
+pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
+    let project = project::load(&project::find_root(&context.cwd)?)?;
+    let files = generate::generate(&project, context).await?;
+    let before = Manifest::load(&project.infra_dir())?;
+    let overwrite = if args.force || args.diff { Overwrite::Force } else { Overwrite::Never };
+    let changes = find_changes(&project, &before, &files, overwrite, context).await?;
+    if args.check || args.diff {
+        return Ok(report(args, &changes, context));
+    }
+    write(&project, &before, &changes, context)?;
+    if !args.no_init {
+        init::init_where_credentials_are(context).await?;
+    }
+    Ok(Exit::OK)
+}
+
+/// Renders and writes as part of another command; a project without templates has nothing to do.
+pub(super) async fn bring_up_to_date(context: &Context) -> Result<()> {
+    let project = project::load(&project::find_root(&context.cwd)?)?;
+    if !generate::has_templates(&project)? {
+        return Ok(());
+    }
+    let files = generate::generate(&project, context).await?;
+    let before = Manifest::load(&project.infra_dir())?;
+    let changes = find_changes(&project, &before, &files, Overwrite::Never, context).await?;
+    write(&project, &before, &changes, context)
+}
+
+fn report(args: &ConfigureArgs, changes: &Changes, context: &Context) -> Exit {
+    show::diffs(changes, context);
+    if !args.check {
+        return Exit::OK;
+    }
+    if changes.is_empty() {
+        context.terminal.note(&format!("{} generated files are up to date", changes.unchanged));
+        return Exit::OK;
+    }
+    let stale = changes.files.len() + changes.conflicts.len();
+    context.terminal.note(&format!(
+        "{stale} of {} generated files are stale; `infra configure` writes them",
+        stale + changes.unchanged
+    ));
+    crate::error::Kind::Failed.exit()
+}
+
+fn write(project: &Project, before: &Manifest, changes: &Changes, context: &Context) -> Result<()> {
+    if context.interrupts.count() > 0 {
+        return Err(Error::interrupted("stopped before anything was written"));
+    }
+    refuse_conflicts(changes, context)?;
+    let infra_dir = project.infra_dir();
+    crate::engine::hide_from_git(&infra_dir)?;
+    write_tree(Place { root: &project.root, infra_dir: &infra_dir, before }, changes)?;
+    show::summary(changes, context);
+    Ok(())
+}
+
+/// Compares; asks version control only where a file would be replaced that nobody generated here.
+async fn find_changes(
+    project: &Project,
+    manifest: &Manifest,
+    files: &[GeneratedFile],
+    overwrite: Overwrite,
+    context: &Context,
+) -> Result<Changes> {
+    let root = &project.root;
+    let unaided = compare(&Comparison { root, manifest, overwrite, recorded: &|_| false }, files)?;
+    if unaided.conflicts.iter().all(|conflict| conflict.reason == Reason::Edited) {
+        return Ok(unaided);
+    }
+    let recorded = recorded_files(root, &context.env, &context.interrupts).await;
+    compare(&Comparison { root, manifest, overwrite, recorded: &|path| recorded.contains(path) }, files)
+}
+
+/// Refuses to undo what a person did, and shows what it would be.
+fn refuse_conflicts(changes: &Changes, context: &Context) -> Result<()> {
+    let Some(first) = changes.conflicts.first() else { return Ok(()) };
+    for conflict in &changes.conflicts {
+        context.terminal.note(diff::unified(&conflict.change).trim_end());
+    }
+    let count = changes.conflicts.len();
+    let edited = changes.conflicts.iter().any(|conflict| conflict.reason == Reason::Edited);
+    let path = first.change.path.display();
+    let message = match (count, edited) {
+        (1, true) => format!("`{path}` was edited by hand since it was generated"),
+        (1, false) => format!("`{path}` is there and was not generated"),
+        _ => format!("{count} files, `{path}` among them, hold what was not generated"),
+    };
+    let error = Error::failed(message).detail("nothing was written; the diff above is what would be lost");
+    Err(error
+        .hint("move the change into the template or the data and run `infra configure` again")
+        .hint("replace it: `infra configure --force`"))
+}

@@ -1,0 +1,85 @@
+//! From the project's files to the generated ones, in memory: settings → data → checks →
+//! derived values → templates → encrypted secrets.
+
+use std::path::Path;
+
+use super::{plugins, seal};
+use crate::commands::Context;
+use crate::error::{Error, Result};
+use crate::model::{Project, Values};
+use crate::project::{self, DataFile};
+use crate::render::settings::resolve;
+use crate::render::{
+    self, Engine, GeneratedFile, RenderSettings, Surroundings, evaluate_derivations, load_inputs, render_tree,
+};
+use crate::report::{Tone, Verbosity};
+
+/// The conventional file of a project's own derived values.
+const DERIVE: &str = "derive.yaml";
+
+/// Returns whether a project has anything to render.
+pub(super) fn has_templates(project: &Project) -> Result<bool> {
+    Ok(!resolve(&project.root, &project.configure)?.inputs.is_empty())
+}
+
+/// Renders everything and writes nothing.
+pub(super) async fn generate(project: &Project, context: &Context) -> Result<Vec<GeneratedFile>> {
+    let settings = resolve(&project.root, &project.configure)?;
+    if settings.inputs.is_empty() {
+        return Err(nothing_to_render(project));
+    }
+    let sources = load_inputs(&project.root, &settings)?;
+    let engine = Engine::new(&settings, &surroundings(project, context))?;
+    let values = load_values(project, &settings, &engine, context).await?;
+    let rendered = render_tree(&engine, &sources, &values, Path::new(&settings.output))?;
+    tell_unread(&rendered.unread, context);
+    let mut files = rendered.files;
+    seal::seal_secrets(project, &mut files, context).await?;
+    Ok(files)
+}
+
+/// Reads, checks and completes the values.
+async fn load_values(
+    project: &Project,
+    settings: &RenderSettings,
+    engine: &Engine,
+    context: &Context,
+) -> Result<Values> {
+    let files: Vec<DataFile> = settings.data.iter().map(DataFile::required).collect();
+    let data = project::load_data(&project.root, &files)?;
+    for warning in data.warnings.iter().chain(&data.check()?) {
+        warn(&warning.to_string(), context);
+    }
+    let mut values = data.values.clone();
+    values.extend(settings.data_vars.clone());
+    render::derive(&mut values);
+    values.extend(plugins::run_data(project, settings, &data.values, context).await?);
+    let derivations = project::load_derivations(&project.root, &derive_file(settings))?;
+    evaluate_derivations(&derivations, &mut values, &|text, values| engine.evaluate(text, values))?;
+    Ok(values)
+}
+
+/// Returns the file of derived values: the one that is named, or the conventional one.
+fn derive_file(settings: &RenderSettings) -> DataFile {
+    settings.derive.as_ref().map_or_else(|| DataFile::optional(DERIVE), DataFile::required)
+}
+
+fn surroundings(project: &Project, context: &Context) -> Surroundings {
+    Surroundings { root: project.root.clone(), env: context.env.clone() }
+}
+
+fn tell_unread(keys: &[String], context: &Context) {
+    if context.terminal.verbosity() > Verbosity::Normal && !keys.is_empty() {
+        context.terminal.note(&format!("read by no template: {}", keys.join(", ")));
+    }
+}
+
+fn warn(text: &str, context: &Context) {
+    context.terminal.note(&format!("{}: {text}", context.terminal.paint(Tone::Warn, "warning")));
+}
+
+fn nothing_to_render(project: &Project) -> Error {
+    Error::invalid(format!("`{}` has no templates and no data to render", project.root.display()))
+        .hint("templates go into `templates/config`, data into `cluster.yaml` and `nodes.yaml`")
+        .hint("begin with an example: `infra new --example proxmox-talos`")
+}

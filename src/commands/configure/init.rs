@@ -1,0 +1,50 @@
+//! After the files are written: the stacks whose backend needs credentials are prepared,
+//! where those are there, so that the next command can start at once.
+//!
+//! The tree is complete by then; a backend that cannot be reached is told and changes
+//! nothing about that.
+
+use crate::commands::Context;
+use crate::commands::stack_args::StackArgs;
+use crate::commands::stack_run::{Request, RunArgs, execute};
+use crate::commands::workspace::{Purpose, Workspace};
+use crate::error::{Exit, Result};
+use crate::model::{Backend, RunCommand, StackId};
+
+/// Variables of which each alone says that a backend can be reached.
+const CREDENTIALS: [&str; 3] = ["TF_HTTP_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"];
+
+/// Runs `init` over those stacks.
+pub(super) async fn init_where_credentials_are(context: &Context) -> Result<()> {
+    let workspace = Workspace::load(context)?;
+    let ready = stacks_with_credentials(&workspace, context).await?;
+    if ready.is_empty() {
+        return Ok(());
+    }
+    let names = ready.iter().map(StackId::to_string).collect();
+    let stacks = StackArgs { names, ..StackArgs::default() };
+    let exit = execute(Request::new(RunCommand::Init, stacks, RunArgs::default()), context).await;
+    if !matches!(exit, Ok(Exit::OK)) {
+        context.terminal.alert("the files are written; `infra init --all` prepares the stacks later");
+    }
+    Ok(())
+}
+
+async fn stacks_with_credentials(workspace: &Workspace, context: &Context) -> Result<Vec<StackId>> {
+    let remote = workspace.stacks.iter().filter(|stack| needs_credentials(workspace, &stack.backend));
+    let remote: Vec<StackId> = remote.map(|stack| stack.id.clone()).collect();
+    if remote.is_empty() || CREDENTIALS.iter().any(|name| context.env.get(name).is_some()) {
+        return Ok(remote);
+    }
+    let secrets = workspace.open_secrets(context, &Purpose::states_of(&remote)).await?;
+    let has = |id: &StackId| secrets.get(id).is_some_and(|secrets| secrets.has_credentials());
+    Ok(remote.into_iter().filter(has).collect())
+}
+
+fn needs_credentials(workspace: &Workspace, backend: &Backend) -> bool {
+    match backend {
+        Backend::Embedded => workspace.project.state.url.is_some(),
+        Backend::None => false,
+        Backend::Configured { kind, .. } => kind != "local",
+    }
+}

@@ -1,0 +1,146 @@
+//! Turns the data files of a project (YAML, JSON, TOML) into the values that templates see.
+//!
+//! Files merge in order, per top-level key. Every key and value keeps its place, so that a
+//! mistake is told with file, line and column. Begin at [`load_data`], then [`Data::check`].
+
+mod check;
+mod cluster;
+mod derivations;
+mod fault;
+mod forms;
+mod json;
+mod lines;
+mod node;
+mod nodes;
+mod read;
+mod rules;
+mod scalar;
+mod schema;
+mod slips;
+mod toml;
+mod yaml;
+mod yaml_1_1;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use derivations::load_derivations;
+pub use node::Place;
+pub use read::{DataFile, Presence};
+pub use schema::{cluster_schema, nodes_schema};
+
+use crate::error::{Error, Result};
+use crate::model::Values;
+use node::{Content, Entry, Node};
+
+/// Something that a person should know about the data, and that stops nothing.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DataWarning {
+    /// Where it is.
+    pub place: Place,
+    /// What it is.
+    pub message: String,
+}
+
+impl fmt::Display for DataWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+/// The merged data files: their values, and where each of them stands.
+#[derive(Debug, Default)]
+pub struct Data {
+    /// What templates see.
+    pub values: Values,
+    /// What makejinja would read otherwise, and files that were passed over.
+    pub warnings: Vec<DataWarning>,
+    entries: Vec<Entry>,
+}
+
+impl Data {
+    /// Returns where a value stands, by keys and positions in lists: `["nodes", "0", "name"]`.
+    pub fn place_of(&self, path: &[&str]) -> Option<&Place> {
+        let (first, rest) = path.split_first()?;
+        let mut node = &self.entries.iter().find(|entry| entry.key == *first)?.value;
+        for step in rest {
+            node = match &node.content {
+                Content::Map(entries) => &entries.iter().find(|entry| entry.key == *step)?.value,
+                Content::List(items) => items.get(step.parse::<usize>().ok()?)?,
+                Content::Scalar(_) => return None,
+            };
+        }
+        Some(&node.place)
+    }
+
+    /// Checks all that `cluster.yaml` and `nodes.yaml` promise; one error tells every mistake.
+    ///
+    /// Returns what is odd and still allowed.
+    pub fn check(&self) -> Result<Vec<DataWarning>> {
+        rules::check(&self.entries)
+    }
+}
+
+/// Loads data files in their order; a later file replaces top-level keys of an earlier one.
+pub fn load_data(root: &Path, files: &[DataFile]) -> Result<Data> {
+    let mut overlay = Overlay::default();
+    let mut warnings = Vec::new();
+    for file in read::find(root, files, &mut warnings)? {
+        for document in documents(&file, &mut warnings)? {
+            let Content::Map(entries) = &document.content else { return Err(no_map(&document)) };
+            overlay = overlay.with(entries.clone());
+        }
+    }
+    let entries = overlay.entries;
+    Ok(Data { values: node::to_values(&entries), warnings, entries })
+}
+
+fn documents(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<Arc<Node>>> {
+    let text = read::text(file)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    match file.format {
+        read::Format::Yaml => {
+            let documents = yaml::parse(&file.name, text)?;
+            warnings.extend(documents.warnings);
+            Ok(documents.roots)
+        }
+        read::Format::Json => Ok(vec![Arc::new(json::parse(&file.name, text)?)]),
+        read::Format::Toml => Ok(vec![Arc::new(toml::parse(&file.name, text)?)]),
+    }
+}
+
+fn no_map(document: &Node) -> Error {
+    let found = match &document.content {
+        Content::Scalar(value) if value.is_null() => "an empty document",
+        Content::Scalar(_) => "a single value",
+        Content::List(_) => "a list",
+        Content::Map(_) => "a map",
+    };
+    Error::invalid(format!("`{}` must be a map of names and values", document.place.file))
+        .at(&document.place)
+        .fact("found", found)
+}
+
+/// Entries laid over each other: a key keeps its first position and gets its last value.
+#[derive(Debug, Default)]
+struct Overlay {
+    entries: Vec<Entry>,
+    positions: HashMap<String, usize>,
+}
+
+impl Overlay {
+    fn with(mut self, entries: Vec<Entry>) -> Self {
+        for entry in entries {
+            match self.positions.get(&entry.key) {
+                Some(position) => self.entries[*position] = entry,
+                None => {
+                    self.positions.insert(entry.key.clone(), self.entries.len());
+                    self.entries.push(entry);
+                }
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,115 @@
+//! Unknown keys that are probably a known one misspelt.
+//!
+//! A project's own keys are never a mistake, and there may be hundreds. So a key counts as a
+//! slip only where the known key itself is not there, and
+//! - it is an error where one letter is wrong, missing, doubled or swapped, or only case and
+//!   separators differ, and the known key has six letters or more: too near to be chance;
+//! - it is a warning where two letters differ, all of them in words of five letters or more,
+//!   or one letter does in a shorter key. Names such as `proxmox_csi_token_id` beside
+//!   `proxmox_api_token_id` are neither.
+//!
+//! Begin at [`find`].
+
+use serde_json::{Map, Value};
+
+use super::DataWarning;
+use super::check::{Checker, join};
+use super::fault::Fault;
+use super::node::Entry;
+use crate::model::nearest;
+use crate::model::nearest::distance;
+
+/// The shortest known key of which one wrong letter is an error.
+const LONG_KEY: usize = 6;
+/// The shortest word in which two wrong letters still mean the same word.
+const LONG_WORD: usize = 5;
+
+/// How sure it is that a key is a misspelt one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Slip {
+    Sure,
+    Likely,
+}
+
+/// Tells the unknown keys of a map that are probably known ones misspelt.
+pub fn find(entries: &[Entry], schema: &Value, path: &str, checker: &mut Checker) {
+    let Some(properties) = schema["properties"].as_object() else { return };
+    let absent: Vec<&str> = properties
+        .keys()
+        .map(String::as_str)
+        .filter(|key| !entries.iter().any(|entry| entry.key == *key))
+        .collect();
+    for entry in entries.iter().filter(|entry| !properties.contains_key(&entry.key)) {
+        let Some((slip, known)) = closest(&entry.key, &absent) else { continue };
+        let name = join(path, &entry.key);
+        let message = format!("unknown key `{name}` is nearly `{known}`, which is not there");
+        let hint = format!("did you mean `{known}`?");
+        match slip {
+            Slip::Sure => checker.faults.push(Fault::new(&entry.place, message).hint(Some(hint))),
+            Slip::Likely => {
+                let message = format!("{message}; {hint}");
+                checker.warnings.push(DataWarning { place: entry.place.clone(), message });
+            }
+        }
+    }
+}
+
+fn closest<'a>(key: &str, absent: &[&'a str]) -> Option<(Slip, &'a str)> {
+    let sure = absent.iter().find(|known| slip(key, known) == Some(Slip::Sure));
+    let likely = || absent.iter().find(|known| slip(key, known) == Some(Slip::Likely));
+    sure.map(|known| (Slip::Sure, *known)).or_else(|| likely().map(|known| (Slip::Likely, *known)))
+}
+
+fn slip(key: &str, known: &str) -> Option<Slip> {
+    // Far cheaper than the distance, and most keys end here.
+    if key.len().abs_diff(known.len()) > 4 {
+        return None;
+    }
+    if letters(key) == letters(known) {
+        return Some(Slip::Sure);
+    }
+    match distance(key, known) {
+        0 | 1 if known.len() >= LONG_KEY => Some(Slip::Sure),
+        0 | 1 => Some(Slip::Likely),
+        2 if differs_in_long_words(key, known) => Some(Slip::Likely),
+        _ => None,
+    }
+}
+
+fn letters(key: &str) -> String {
+    key.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+fn differs_in_long_words(key: &str, known: &str) -> bool {
+    let (ours, theirs) = (known.split('_').collect::<Vec<_>>(), key.split('_').collect::<Vec<_>>());
+    let mut pairs = ours.iter().zip(&theirs).filter(|(one, other)| one != other);
+    ours.len() == theirs.len() && pairs.all(|(one, other)| one.len().min(other.len()) >= LONG_WORD)
+}
+
+/// Returns a hint for a missing key where an unknown one stands that may be meant for it.
+pub fn meant_for(key: &str, entries: &[Entry], properties: &Map<String, Value>) -> Option<String> {
+    let unknown =
+        entries.iter().map(|entry| entry.key.as_str()).filter(|name| !properties.contains_key(*name));
+    nearest(key, unknown).map(|found| format!("is `{found}` meant to be `{key}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_wrong_letter_is_a_slip_and_two_are_a_likely_one() {
+        assert_eq!(slip("proxmox_api_ulr", "proxmox_api_url"), Some(Slip::Sure));
+        assert_eq!(slip("proxmoxNode", "proxmox_node"), Some(Slip::Sure));
+        assert_eq!(slip("node-cidr", "node_cidr"), Some(Slip::Sure));
+        assert_eq!(slip("talos_verzon", "talos_version"), Some(Slip::Likely));
+    }
+
+    #[test]
+    fn names_that_differ_on_purpose_are_no_slips() {
+        assert_eq!(slip("proxmox_csi_token_id", "proxmox_api_token_id"), None);
+        assert_eq!(slip("proxmox_endpoint", "proxmox_api_url"), None);
+        assert_eq!(slip("disks", "disk"), Some(Slip::Likely));
+        assert_eq!(slip("cilium_bgp_router_addr", "cluster_gateway_addr"), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! The template engine: minijinja set up to behave as Jinja2 does under makejinja.
+//!
+//! An [`Engine`] knows syntax, filters and functions; templates and data come with each
+//! rendering. It reads files only where a template's function asks for one below the root.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Value;
+use minijinja::{AutoEscape, Environment as Jinja, Output, State, UndefinedBehavior};
+
+use super::limits::{MAX_STEPS, MAX_TEXT, MAX_WRITTEN};
+use super::python::{from_json, methods, operators, text};
+use super::settings::{RenderSettings, UndefinedMode};
+use super::{fault, filters, functions, rewrite};
+use crate::error::{Error, Result};
+use crate::model::{Environment, Values};
+
+/// What templates may ask about: the project's files and the environment.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The project's root; functions read files only below it.
+    pub root: PathBuf,
+    /// The variables that `env` shows.
+    pub env: Environment,
+}
+
+/// Renders templates and evaluates expressions.
+#[derive(Debug)]
+pub struct Engine {
+    pub(super) settings: RenderSettings,
+    jinja: Jinja<'static>,
+}
+
+impl Engine {
+    /// Makes an engine for a project.
+    pub fn new(settings: &RenderSettings, surroundings: &Surroundings) -> Result<Self> {
+        let mut jinja = Jinja::new();
+        jinja.set_syntax(syntax(settings)?);
+        jinja.set_auto_escape_callback(|_| AutoEscape::None);
+        jinja.set_undefined_behavior(match settings.undefined {
+            UndefinedMode::Strict => UndefinedBehavior::Strict,
+            UndefinedMode::Lenient => UndefinedBehavior::Lenient,
+            UndefinedMode::Chainable => UndefinedBehavior::Chainable,
+        });
+        jinja.set_fuel(Some(MAX_STEPS));
+        jinja.set_formatter(write_value);
+        jinja.set_unknown_method_callback(methods::call);
+        jinja.add_function("__tick", tick);
+        operators::add_to(&mut jinja);
+        filters::add_to(&mut jinja);
+        functions::add_to(&mut jinja, surroundings);
+        Ok(Self { settings: settings.clone(), jinja })
+    }
+
+    /// Evaluates one expression, as `derive.yaml` has them.
+    pub fn evaluate(&self, expression: &str, values: &Values) -> Result<serde_json::Value> {
+        let failed = |error: minijinja::Error| fault::of_expression(&error, expression);
+        let mut jinja = self.jinja.clone();
+        add_values(&mut jinja, values);
+        let rewritten = rewrite::expression(expression);
+        let compiled = jinja.compile_expression_owned(rewritten).map_err(failed)?;
+        let value = compiled.eval(Value::from(())).map_err(failed)?;
+        if value.is_undefined() {
+            return Err(Error::invalid(format!("`{expression}` is undefined")));
+        }
+        serde_json::to_value(&value)
+            .map_err(|_| Error::invalid(format!("`{expression}` is neither text, number, list nor map")))
+    }
+
+    /// Returns an environment that knows these values and finds templates by name.
+    pub(super) fn with(&self, values: &Values, templates: Arc<BTreeMap<String, String>>) -> Jinja<'static> {
+        let mut jinja = self.jinja.clone();
+        add_values(&mut jinja, values);
+        let marks = self.settings.marks.clone();
+        jinja.set_loader(move |name| Ok(templates.get(name).map(|source| rewrite::template(source, &marks))));
+        jinja
+    }
+}
+
+/// Adds data as globals, so that imported macros see it too.
+pub(super) fn add_values(jinja: &mut Jinja<'static>, values: &Values) {
+    for (name, value) in values {
+        jinja.add_global(name.clone(), from_json(value));
+    }
+}
+
+fn syntax(settings: &RenderSettings) -> Result<SyntaxConfig> {
+    let marks = &settings.marks;
+    let whitespace = settings.whitespace;
+    SyntaxConfig::builder()
+        .block_delimiters(marks.block.0.clone(), marks.block.1.clone())
+        .variable_delimiters(marks.variable.0.clone(), marks.variable.1.clone())
+        .comment_delimiters(marks.comment.0.clone(), marks.comment.1.clone())
+        .trim_blocks(whitespace.trim_blocks)
+        .lstrip_blocks(whitespace.lstrip_blocks)
+        .keep_trailing_newline(whitespace.keep_trailing_newline)
+        .build()
+        .map_err(|error| {
+            Error::invalid("the delimiters of templates are not usable: they must differ and not be empty")
+                .detail(error.detail().unwrap_or_default())
+        })
+}
+
+/// How much one rendering has written, captured blocks included.
+#[derive(Debug, Default)]
+struct Written(usize);
+
+/// Counts towards what one rendering may write.
+fn count(state: &mut State<'_, '_>, bytes: usize) -> std::result::Result<(), minijinja::Error> {
+    let written = state.get_or_insert_extension(Written::default());
+    written.0 = written.0.saturating_add(bytes);
+    if written.0 > MAX_WRITTEN {
+        return Err(fault::fault("it writes too much: does a loop never end?"));
+    }
+    Ok(())
+}
+
+/// Counts a turn of a loop, whose plain text nothing else counts.
+fn tick(state: &mut State<'_, '_>, weight: usize) -> std::result::Result<(), minijinja::Error> {
+    count(state, weight)
+}
+
+/// Writes a value as Python prints it.
+fn write_value(
+    out: &mut Output<'_>,
+    state: &mut State<'_, '_>,
+    value: &Value,
+) -> std::result::Result<(), minijinja::Error> {
+    let other;
+    let text = match value.as_str() {
+        Some(text) => text,
+        None if value.is_undefined() => return Ok(()),
+        None => {
+            other = text::string(value);
+            &other
+        }
+    };
+    if text.len() > MAX_TEXT {
+        return Err(fault::fault("a text grew too large"));
+    }
+    count(state, text.len())?;
+    out.write_str(text).map_err(minijinja::Error::from)
+}

@@ -1,0 +1,120 @@
+//! What went wrong in a template, told without a single value of the data.
+//!
+//! minijinja's own words may hold values ("unable to calculate … + …"), so only texts that are
+//! known to name nothing but syntax pass; everything of our own is a [`Fault`] and passes whole.
+
+use std::fmt;
+
+use minijinja::ErrorKind;
+
+use crate::error::Error;
+
+/// Our own words inside an error of minijinja.
+#[derive(Debug)]
+struct Fault(String);
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Makes an error of a filter, function or operator; the words must hold no value.
+pub fn fault(words: impl Into<String>) -> minijinja::Error {
+    let words = words.into();
+    minijinja::Error::new(ErrorKind::InvalidOperation, words.clone()).with_source(Fault(words))
+}
+
+/// Where a failed expression stands, and why it failed.
+#[derive(Debug, Eq, PartialEq)]
+pub struct Told {
+    /// The template's name, where known.
+    pub template: Option<String>,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// Why, without values.
+    pub words: String,
+}
+
+/// Finds the innermost place and the words of an error.
+pub fn tell(error: &minijinja::Error) -> Told {
+    let mut told = Told { template: None, line: None, words: words_of(error) };
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(each) = next {
+        if let Some(inner) = each.downcast_ref::<minijinja::Error>() {
+            if inner.name().is_some() {
+                told.template = inner.name().map(str::to_owned);
+                told.line = inner.line();
+            }
+            told.words = words_of(inner);
+        } else if let Some(own) = each.downcast_ref::<Fault>() {
+            told.words.clone_from(&own.0);
+        }
+        next = each.source();
+    }
+    told
+}
+
+/// Returns words that can hold no value.
+fn words_of(error: &minijinja::Error) -> String {
+    let kind = error.kind();
+    let detail = error.detail().filter(|detail| match kind {
+        ErrorKind::SyntaxError
+        | ErrorKind::UnknownFilter
+        | ErrorKind::UnknownTest
+        | ErrorKind::UnknownFunction
+        | ErrorKind::UnknownMethod
+        | ErrorKind::UnknownBlock
+        | ErrorKind::MissingArgument
+        | ErrorKind::TooManyArguments
+        | ErrorKind::InvalidDelimiter => true,
+        ErrorKind::InvalidOperation => is_harmless(detail),
+        _ => false,
+    });
+    match (kind, detail) {
+        (ErrorKind::OutOfFuel, _) => "it takes too many steps: does a loop never end?".to_owned(),
+        (ErrorKind::WriteFailure, _) => "its output is too large".to_owned(),
+        (ErrorKind::UndefinedError, _) => "a value is undefined".to_owned(),
+        (ErrorKind::TemplateNotFound, _) => "no template of that name is below the inputs".to_owned(),
+        (_, Some(detail)) => detail.to_owned(),
+        (_, None) => kind.to_string(),
+    }
+}
+
+/// Returns whether a text of minijinja's names kinds of values only.
+fn is_harmless(detail: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "tried to use ",
+        "cannot perform a containment check",
+        "can only assign to namespaces",
+        "cannot recurse outside",
+        "loop() takes",
+        "value of type ",
+        "object is not callable",
+        "template name was not a string",
+        "recursion limit exceeded",
+        "cannot convert ",
+        "tried to extend a second time",
+    ];
+    STARTS.iter().any(|start| detail.starts_with(start))
+}
+
+/// Makes the error of one expression that stands in no template.
+pub fn of_expression(error: &minijinja::Error, expression: &str) -> Error {
+    Error::invalid(format!("`{expression}` cannot be evaluated")).detail(tell(error).words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_may_hold_a_value_are_left_out() {
+        let leaking = minijinja::Error::new(ErrorKind::InvalidOperation, "unable to calculate hunter2 + 1");
+
+        assert_eq!(tell(&leaking).words, "invalid operation");
+        assert_eq!(tell(&fault("the list has no such item")).words, "the list has no such item");
+    }
+}

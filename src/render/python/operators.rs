@@ -1,0 +1,213 @@
+//! The operators that minijinja lacks or does otherwise, as functions: the rewriter turns
+//! `a % b` into `__mod(a, b)`.
+//!
+//! Undefined values fail in arithmetic, whatever the mode: so does Jinja2.
+
+use minijinja::value::{Rest, Tuple, Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, State};
+
+use super::dict::{Dict, pairs_of};
+use super::list::{List, MAX_ITEMS};
+use super::number::{as_float, as_int, int_value};
+use super::{defined, format, items_of, text};
+use crate::render::fault::fault;
+use crate::render::limits::MAX_TEXT;
+
+/// Adds the functions that rewritten templates call.
+pub fn add_to(env: &mut Environment<'_>) {
+    env.add_function("__list", list);
+    env.add_function("__dict", dict);
+    env.add_function("__concat", concat);
+    env.add_function("__add", add);
+    env.add_function("__mul", mul);
+    env.add_function("__mod", modulo);
+    env.add_function("__pow", pow);
+    env.add_function("__slice", slice);
+}
+
+fn list(state: &State<'_, '_>, literal: Value) -> Result<Value, Error> {
+    Ok(List::value(items_of(state, &literal)?))
+}
+
+fn dict(state: &State<'_, '_>, literal: Value) -> Result<Value, Error> {
+    Ok(Dict::value(pairs_of(state, &literal)?))
+}
+
+fn concat(state: &State<'_, '_>, parts: Rest<Value>) -> Result<Value, Error> {
+    let mut out = String::new();
+    for part in parts.iter() {
+        defined(state, part)?;
+        match part.as_str() {
+            Some(text) => out.push_str(text),
+            None => out.push_str(&text::string(part)),
+        }
+        check_text(out.len())?;
+    }
+    Ok(Value::from(out))
+}
+
+/// Fails where a text would be larger than any file that is worth to be rendered.
+pub fn check_text(len: usize) -> Result<(), Error> {
+    if len > MAX_TEXT { Err(fault("a text grew too large")) } else { Ok(()) }
+}
+
+fn add(left: Value, right: Value) -> Result<Value, Error> {
+    if let (Some(left), Some(right)) = (as_int(&left), as_int(&right)) {
+        return left.checked_add(right).map(int_value).ok_or_else(overflow);
+    }
+    if let (Some(left), Some(right)) = (as_float(&left), as_float(&right)) {
+        return Ok(Value::from(left + right));
+    }
+    if let (Some(left), Some(right)) = (left.as_str(), right.as_str()) {
+        check_text(left.len() + right.len())?;
+        return Ok(Value::from([left, right].concat()));
+    }
+    match (sequence(&left)?, sequence(&right)?) {
+        (Some(mut items), Some(more)) if left.is_tuple() == right.is_tuple() => {
+            check_items(items.len() + more.len())?;
+            items.extend(more);
+            Ok(like(&left, items))
+        }
+        _ => Err(unsupported("+", &left, &right)),
+    }
+}
+
+fn mul(left: Value, right: Value) -> Result<Value, Error> {
+    if let (Some(left), Some(right)) = (as_int(&left), as_int(&right)) {
+        return left.checked_mul(right).map(int_value).ok_or_else(overflow);
+    }
+    if let (Some(left), Some(right)) = (as_float(&left), as_float(&right)) {
+        return Ok(Value::from(left * right));
+    }
+    let (what, times) = match (as_int(&left), as_int(&right)) {
+        (None, Some(times)) => (&left, times),
+        (Some(times), None) => (&right, times),
+        _ => return Err(unsupported("*", &left, &right)),
+    };
+    let times = usize::try_from(times.max(0)).map_err(|_| overflow())?;
+    if let Some(text) = what.as_str() {
+        check_text(text.len().saturating_mul(times))?;
+        return Ok(Value::from(text.repeat(times)));
+    }
+    let items = sequence(what)?.ok_or_else(|| unsupported("*", &left, &right))?;
+    check_items(items.len().saturating_mul(times))?;
+    let repeated = std::iter::repeat_n(items, times).flatten().collect();
+    Ok(like(what, repeated))
+}
+
+fn modulo(left: Value, right: Value) -> Result<Value, Error> {
+    if let Some(pattern) = left.as_str() {
+        return format::percent(pattern, &right).map(Value::from);
+    }
+    if let (Some(left), Some(right)) = (as_int(&left), as_int(&right)) {
+        return remainder(left, right).map(int_value).ok_or_else(by_zero);
+    }
+    match (as_float(&left), as_float(&right)) {
+        (Some(_), Some(0.0)) => Err(by_zero()),
+        (Some(left), Some(right)) => Ok(Value::from(left - right * (left / right).floor())),
+        _ => Err(unsupported("%", &left, &right)),
+    }
+}
+
+/// Returns the remainder with the sign of the divisor.
+fn remainder(left: i128, right: i128) -> Option<i128> {
+    let rest = left.checked_rem(right)?;
+    Some(if rest != 0 && (rest < 0) != (right < 0) { rest + right } else { rest })
+}
+
+fn pow(left: Value, right: Value) -> Result<Value, Error> {
+    if let (Some(base), Some(exponent)) = (as_int(&left), as_int(&right))
+        && exponent >= 0
+    {
+        let exponent = u32::try_from(exponent).map_err(|_| overflow())?;
+        return base.checked_pow(exponent).map(int_value).ok_or_else(overflow);
+    }
+    match (as_float(&left), as_float(&right)) {
+        (Some(base), Some(exponent)) if base != 0.0 || exponent >= 0.0 => {
+            Ok(Value::from(base.powf(exponent)))
+        }
+        (Some(_), Some(_)) => Err(by_zero()),
+        _ => Err(unsupported("**", &left, &right)),
+    }
+}
+
+/// `what[start:stop:step]` with Python's clamping.
+fn slice(
+    state: &State<'_, '_>,
+    what: Value,
+    start: Value,
+    stop: Value,
+    step: Option<Value>,
+) -> Result<Value, Error> {
+    defined(state, &what)?;
+    let text = what.as_str().map(|text| text.chars().map(Value::from).collect::<Vec<_>>());
+    let items = match text {
+        Some(chars) => chars,
+        None if what.is_undefined() => Vec::new(),
+        None => sequence(&what)?.ok_or_else(|| fault(format!("a {} cannot be sliced", what.kind())))?,
+    };
+    let step = bound(&step.unwrap_or_default())?.unwrap_or(1);
+    let picked = pick(&items, bound(&start)?, bound(&stop)?, step)?;
+    match what.as_str() {
+        Some(_) => Ok(Value::from(picked.iter().filter_map(Value::as_str).collect::<String>())),
+        None => Ok(like(&what, picked)),
+    }
+}
+
+fn bound(value: &Value) -> Result<Option<i64>, Error> {
+    if value.is_none() || value.is_undefined() {
+        return Ok(None);
+    }
+    let number = as_int(value).ok_or_else(|| fault("a slice is made of whole numbers"))?;
+    Ok(Some(number.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64))
+}
+
+fn pick(items: &[Value], start: Option<i64>, stop: Option<i64>, step: i64) -> Result<Vec<Value>, Error> {
+    let len = items.len() as i64;
+    let from_end = |at: i64| if at < 0 { at.saturating_add(len) } else { at };
+    let (low, high) = if step > 0 { (0, len) } else { (-1, len - 1) };
+    let at = |bound: Option<i64>, default: i64| bound.map_or(default, |at| from_end(at).clamp(low, high));
+    let (first, last) = match step {
+        0 => return Err(fault("the step of a slice is not 0")),
+        1.. => (at(start, low), at(stop, high)),
+        _ => (at(start, high), at(stop, low)),
+    };
+    let mut picked = Vec::new();
+    let mut place = first;
+    while if step > 0 { place < last } else { place > last } {
+        picked.extend(usize::try_from(place).ok().and_then(|place| items.get(place)).cloned());
+        place = place.saturating_add(step);
+    }
+    Ok(picked)
+}
+
+/// Returns the items of a list, a tuple or another sequence; `None` for anything else.
+fn sequence(value: &Value) -> Result<Option<Vec<Value>>, Error> {
+    if !matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable) {
+        return Ok(None);
+    }
+    value.try_iter()?.checked().collect::<Result<_, _>>().map(Some)
+}
+
+fn like(what: &Value, items: Vec<Value>) -> Value {
+    if what.is_tuple() { Value::from(Tuple::from(items)) } else { List::value(items) }
+}
+
+fn check_items(count: usize) -> Result<(), Error> {
+    if count > MAX_ITEMS { Err(fault("a list grew too large")) } else { Ok(()) }
+}
+
+fn unsupported(operator: &str, left: &Value, right: &Value) -> Error {
+    if left.is_undefined() || right.is_undefined() {
+        return Error::from(ErrorKind::UndefinedError);
+    }
+    fault(format!("`{operator}` does not work between a {} and a {}", left.kind(), right.kind()))
+}
+
+fn overflow() -> Error {
+    fault("a number grew too large")
+}
+
+fn by_zero() -> Error {
+    fault("division by zero")
+}

@@ -1,0 +1,67 @@
+//! Turns a Jinja2 template into one that minijinja runs the same way.
+//!
+//! minijinja's grammar has no hooks for operators and literals, so what differs there becomes a
+//! call: `a % b` is `__mod(a, b)`, `[a]` is `__list([a])`, so that it can be appended to. Text
+//! outside of tags and every line break stay where they are: line numbers keep their meaning.
+//! A tag that is not understood stays as it is, and minijinja says what is wrong with it.
+//! Begin at [`template`].
+
+mod expression;
+mod tags;
+mod tokens;
+
+pub use tags::template;
+
+use tokens::Tokens;
+
+/// What marks the tags of a template.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Marks {
+    /// Around statements.
+    pub block: (String, String),
+    /// Around values.
+    pub variable: (String, String),
+    /// Around comments.
+    pub comment: (String, String),
+}
+
+/// Rewrites a single expression; one that is not understood stays as it is.
+pub fn expression(source: &str) -> String {
+    let Some((tokens, rest)) = Tokens::until(source, "") else { return source.to_owned() };
+    match expression::rewrite(&tokens) {
+        Some(text) if rest.is_empty() => text,
+        _ => source.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operators_and_literals_become_calls() {
+        let cases = [
+            ("a.b['c']|default(1)", "a.b['c']|default(1)"),
+            ("'%s' % x", "__mod('%s' , x)"),
+            ("[1, a + 2]", "__list([1, __add(a , 2)])"),
+            ("a ~ b ~ 'c'", "__concat(a , b , 'c')"),
+            ("x in ['a', 'b']", "x in ['a', 'b']"),
+            ("a[1:]", "__slice(a,1,none)"),
+            ("a[:-1].b", "__slice(a,none,-1).b"),
+            ("{'a': [1]}", "__dict({'a': __list([1])})"),
+            ("x is divisibleby 3", "x is divisibleby (3)"),
+            ("a if b else c * 2", "a if b else __mul(c , 2)"),
+            ("f(*a, **b)|map(attribute='x')|list", "f(*a, **b)|map(attribute='x')|list"),
+        ];
+
+        for (source, expected) in cases {
+            assert_eq!(expression(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_stays() {
+        assert_eq!(expression("a b % c"), "a b % c");
+        assert_eq!(expression("[1"), "[1");
+    }
+}

@@ -1,0 +1,389 @@
+//! Expressions by Jinja2's own precedence; each function returns the rewritten text of what it
+//! has read, white space included.
+//!
+//! `None` says that the words are no expression; the caller then leaves the tag alone.
+
+use super::tokens::{Kind, Token, Tokens};
+
+/// How deep expressions may be nested.
+const MAX_DEPTH: usize = 100;
+
+/// Rewrites words that are one expression.
+pub fn rewrite(tokens: &Tokens<'_>) -> Option<String> {
+    let mut reader = Reader { list: &tokens.list, at: 0, depth: 0 };
+    let text = reader.condition()?;
+    (reader.at == tokens.list.len()).then(|| text + tokens.tail)
+}
+
+/// Rewrites the words of a statement after its first: expressions with words and signs between.
+pub fn rewrite_statement(tokens: &Tokens<'_>) -> Option<String> {
+    let mut reader = Reader { list: &tokens.list, at: 0, depth: 0 };
+    let mut out = String::new();
+    out.push_str(&reader.take()?);
+    while let Some(next) = reader.peek() {
+        let passes = matches!(next.text, "=" | "," | "if" | "in" | "as") && next.kind != Kind::Text;
+        match passes {
+            true => out.push_str(&reader.take()?),
+            false => out.push_str(&reader.condition()?),
+        }
+    }
+    Some(out + tokens.tail)
+}
+
+struct Reader<'a> {
+    list: &'a [Token<'a>],
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<&'a Token<'a>> {
+        self.list.get(self.at)
+    }
+
+    /// Returns whether the next word is this sign or keyword.
+    fn sees(&self, text: &str) -> bool {
+        self.peek().is_some_and(|token| token.text == text && token.kind != Kind::Text)
+    }
+
+    fn take(&mut self) -> Option<String> {
+        let token = self.peek()?;
+        self.at += 1;
+        Some([token.space, token.text].concat())
+    }
+
+    /// Takes a word and puts another in its place, at the same distance.
+    fn take_as(&mut self, other: &str) -> Option<String> {
+        let token = self.peek()?;
+        self.at += 1;
+        Some([token.space, other].concat())
+    }
+
+    fn condition(&mut self) -> Option<String> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let mut text = self.any()?;
+        while self.sees("if") {
+            text += &self.take()?;
+            text += &self.any()?;
+            if self.sees("else") {
+                text += &self.take()?;
+                text += &self.condition()?;
+            }
+        }
+        self.depth -= 1;
+        Some(text)
+    }
+
+    fn any(&mut self) -> Option<String> {
+        let mut text = self.all()?;
+        while self.sees("or") {
+            text += &self.take()?;
+            text += &self.all()?;
+        }
+        Some(text)
+    }
+
+    fn all(&mut self) -> Option<String> {
+        let mut text = self.negation()?;
+        while self.sees("and") {
+            text += &self.take()?;
+            text += &self.negation()?;
+        }
+        Some(text)
+    }
+
+    fn negation(&mut self) -> Option<String> {
+        let mut text = String::new();
+        while self.sees("not") {
+            text += &self.take()?;
+        }
+        Some(text + &self.comparison()?)
+    }
+
+    fn comparison(&mut self) -> Option<String> {
+        let mut text = self.sum()?;
+        loop {
+            let negated =
+                self.sees("not") && self.list.get(self.at + 1).is_some_and(|next| next.text == "in");
+            if negated {
+                text += &self.take()?;
+            }
+            if self.sees("in") {
+                text += &self.take()?;
+                text += &self.container()?;
+                continue;
+            }
+            let compares = ["==", "!=", "<", ">", "<=", ">="].iter().any(|sign| self.sees(sign));
+            if !compares {
+                return Some(text);
+            }
+            text += &self.take()?;
+            text += &self.sum()?;
+        }
+    }
+
+    /// Reads what is searched: a literal list there is never changed and stays as it is.
+    fn container(&mut self) -> Option<String> {
+        if !self.sees("[") {
+            return self.sum();
+        }
+        let start = self.at;
+        let text = self.bracketed("]")?;
+        let alone = self.peek().is_none_or(|next| {
+            ![".", "[", "(", "|", "+", "-", "*", "/", "%", "~", "**", "//"].contains(&next.text)
+        });
+        if alone {
+            return Some(text);
+        }
+        self.at = start;
+        self.sum()
+    }
+
+    fn sum(&mut self) -> Option<String> {
+        let mut text = self.concatenation()?;
+        loop {
+            if self.sees("+") {
+                text = self.call("__add", text, Self::concatenation)?;
+            } else if self.sees("-") {
+                text += &self.take()?;
+                text += &self.concatenation()?;
+            } else {
+                return Some(text);
+            }
+        }
+    }
+
+    fn concatenation(&mut self) -> Option<String> {
+        let first = self.product()?;
+        if !self.sees("~") {
+            return Some(first);
+        }
+        let (space, mut text) = parted(&first);
+        text = format!("{space}__concat({text}");
+        while self.sees("~") {
+            text += &self.take_as(",")?;
+            text += &self.product()?;
+        }
+        Some(text + ")")
+    }
+
+    fn product(&mut self) -> Option<String> {
+        let mut text = self.power()?;
+        loop {
+            if self.sees("*") {
+                text = self.call("__mul", text, Self::power)?;
+            } else if self.sees("%") {
+                text = self.call("__mod", text, Self::power)?;
+            } else if self.sees("/") || self.sees("//") {
+                text += &self.take()?;
+                text += &self.power()?;
+            } else {
+                return Some(text);
+            }
+        }
+    }
+
+    fn power(&mut self) -> Option<String> {
+        let mut text = self.unary()?;
+        while self.sees("**") {
+            text = self.call("__pow", text, Self::unary)?;
+        }
+        Some(text)
+    }
+
+    /// Turns `left SIGN right` into `name(left , right)`.
+    fn call(
+        &mut self,
+        name: &str,
+        left: String,
+        right: impl Fn(&mut Self) -> Option<String>,
+    ) -> Option<String> {
+        let (space, left) = parted(&left);
+        let comma = self.take_as(",")?;
+        let right = right(self)?;
+        Some(format!("{space}{name}({left}{comma}{right})"))
+    }
+
+    fn unary(&mut self) -> Option<String> {
+        let signed = self.signed()?;
+        self.filters(signed)
+    }
+
+    /// A sign binds closer than a filter: `-1|abs` is 1.
+    fn signed(&mut self) -> Option<String> {
+        if !self.sees("-") && !self.sees("+") {
+            let primary = self.primary()?;
+            return self.postfix(primary);
+        }
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let token = self.peek()?;
+        self.at += 1;
+        let inner = self.signed()?;
+        self.depth -= 1;
+        // Python's plus changes nothing; minijinja has none.
+        let text = if token.text == "-" {
+            format!("{}-{inner}", token.space)
+        } else {
+            token.space.to_owned() + &inner
+        };
+        let filtered = self.sees("|") || self.sees("is");
+        let (space, body) = parted(&text);
+        Some(if filtered { format!("{space}({body})") } else { text })
+    }
+
+    fn primary(&mut self) -> Option<String> {
+        let token = self.peek()?;
+        match token.kind {
+            Kind::Name if KEYWORDS.contains(&token.text) => None,
+            Kind::Name | Kind::Number => self.take(),
+            Kind::Text => self.texts(),
+            Kind::Sign => match token.text {
+                "(" => self.bracketed(")"),
+                "[" => self.literal("__list", "]"),
+                "{" => self.literal("__dict", "}"),
+                _ => None,
+            },
+        }
+    }
+
+    /// Texts side by side are one.
+    fn texts(&mut self) -> Option<String> {
+        let first = self.take()?;
+        if self.peek().is_none_or(|next| next.kind != Kind::Text) {
+            return Some(first);
+        }
+        let (space, mut text) = parted(&first);
+        text = format!("{space}__concat({text}");
+        while self.peek().is_some_and(|next| next.kind == Kind::Text) {
+            text += ",";
+            text += &self.take()?;
+        }
+        Some(text + ")")
+    }
+
+    fn literal(&mut self, name: &str, end: &str) -> Option<String> {
+        let text = self.bracketed(end)?;
+        let (space, body) = parted(&text);
+        Some(format!("{space}{name}({body})"))
+    }
+
+    /// Reads from an opening bracket to its end: items, arguments, or keys and values.
+    fn bracketed(&mut self, end: &str) -> Option<String> {
+        let mut text = self.take()?;
+        while !self.sees(end) {
+            match self.peek()?.text {
+                "," | "=" | ":" | "*" | "**" if self.peek()?.kind == Kind::Sign => text += &self.take()?,
+                _ => text += &self.condition()?,
+            }
+        }
+        Some(text + &self.take()?)
+    }
+
+    fn postfix(&mut self, mut text: String) -> Option<String> {
+        loop {
+            if self.sees(".") {
+                text += &self.take()?;
+                text += &self.take()?;
+            } else if self.sees("[") {
+                text = self.subscript(text)?;
+            } else if self.sees("(") {
+                text += &self.bracketed(")")?;
+            } else {
+                return Some(text);
+            }
+        }
+    }
+
+    fn subscript(&mut self, text: String) -> Option<String> {
+        let open = self.take()?;
+        let mut parts = vec![String::new()];
+        while !self.sees("]") {
+            match self.peek()?.text {
+                ":" => {
+                    self.at += 1;
+                    parts.push(String::new());
+                }
+                "," => *parts.last_mut()? += &self.take()?,
+                _ => *parts.last_mut()? += &self.condition()?,
+            }
+        }
+        let close = self.take()?;
+        if let [index] = parts.as_slice() {
+            return Some([text, open, index.clone(), close].concat());
+        }
+        let (space, body) = parted(&text);
+        let parts: Vec<&str> =
+            parts.iter().map(|part| if part.trim().is_empty() { "none" } else { part }).collect();
+        Some(format!("{space}__slice({body},{})", parts.join(",")))
+    }
+
+    fn filters(&mut self, mut text: String) -> Option<String> {
+        loop {
+            if self.sees("|") {
+                text += &self.take()?;
+                text += &self.dotted_name()?;
+                if self.sees("(") {
+                    text += &self.bracketed(")")?;
+                }
+            } else if self.sees("is") {
+                text = self.test(text)?;
+            } else if self.sees("(") {
+                text += &self.bracketed(")")?;
+            } else {
+                return Some(text);
+            }
+        }
+    }
+
+    fn dotted_name(&mut self) -> Option<String> {
+        let mut name = self.take()?;
+        while self.sees(".") {
+            name += &self.take()?;
+            name += &self.take()?;
+        }
+        Some(name)
+    }
+
+    /// `x is [not] name`, whose argument needs no brackets.
+    fn test(&mut self, mut text: String) -> Option<String> {
+        text += &self.take()?;
+        if self.sees("not") {
+            text += &self.take()?;
+        }
+        text += &self.dotted_name()?;
+        if self.sees("(") {
+            return Some(text + &self.bracketed(")")?);
+        }
+        let bare = self.peek().is_some_and(|next| match next.kind {
+            Kind::Name => !KEYWORDS.contains(&next.text) && !STATEMENT_WORDS.contains(&next.text),
+            Kind::Number | Kind::Text => true,
+            Kind::Sign => matches!(next.text, "[" | "{"),
+        });
+        if !bare {
+            return Some(text);
+        }
+        let primary = self.primary()?;
+        let argument = self.postfix(primary)?;
+        let (space, body) = parted(&argument);
+        Some(format!("{text}{space}({body})"))
+    }
+}
+
+/// Names that stand between expressions.
+const KEYWORDS: &[&str] = &["and", "or", "not", "in", "is", "if", "else"];
+
+/// Names that may follow an expression in a statement.
+const STATEMENT_WORDS: &[&str] = &["recursive", "ignore", "with", "without", "as", "import"];
+
+/// Parts a text into the white space before it and the rest.
+fn parted(text: &str) -> (String, String) {
+    let body = text.trim_start();
+    let (space, _) = text.split_at(text.len() - body.len());
+    (space.to_owned(), body.to_owned())
+}

@@ -1,0 +1,179 @@
+//! Finds the tags of a template and has each rewritten; everything else passes unchanged.
+
+use super::Marks;
+use super::expression::{rewrite, rewrite_statement};
+use super::tokens::Tokens;
+
+/// Rewrites a template whose line ends are `\n`.
+pub fn template(source: &str, marks: &Marks) -> String {
+    let mut out = String::with_capacity(source.len() + source.len() / 8);
+    let mut rest = source;
+    while let Some((before, tag, inside)) = next_tag(rest, marks) {
+        out.push_str(before);
+        let Some((text, after)) = Rewriter { marks, weight: source.len() }.tag(tag, inside) else {
+            // What does not end here is minijinja's to complain about.
+            out.push_str(&rest[before.len()..]);
+            return out;
+        };
+        out.push_str(&text);
+        rest = after;
+    }
+    out.push_str(rest);
+    counted(out, source.len(), marks)
+}
+
+/// Has the text of the template counted each time that it is rendered, as an included one may be in
+/// a loop. At its end, and with signs that keep all white space: there it changes nothing else.
+fn counted(mut out: String, weight: usize, marks: &Marks) -> String {
+    let (start, end) = &marks.block;
+    out.push_str(&format!("{start}+ do __tick({weight}) +{end}"));
+    out
+}
+
+/// What sort of tag begins.
+#[derive(Clone, Copy)]
+enum Tag {
+    Block,
+    Variable,
+    Comment,
+}
+
+/// Returns the text before the next tag, what it is, and what follows its mark.
+///
+/// Where two marks begin at one place the longer one counts.
+fn next_tag<'a>(text: &'a str, marks: &Marks) -> Option<(&'a str, Tag, &'a str)> {
+    let starts = [
+        (marks.comment.0.as_str(), Tag::Comment),
+        (marks.block.0.as_str(), Tag::Block),
+        (marks.variable.0.as_str(), Tag::Variable),
+    ];
+    let found = starts.into_iter().filter_map(|(mark, tag)| Some((text.find(mark)?, mark, tag)));
+    let (at, mark, tag) = found.min_by_key(|(at, mark, _)| (*at, usize::MAX - mark.len()))?;
+    Some((&text[..at], tag, &text[at + mark.len()..]))
+}
+
+struct Rewriter<'a> {
+    marks: &'a Marks,
+    /// How many bytes a turn of a loop is counted as: at most the whole template.
+    weight: usize,
+}
+
+impl<'a> Rewriter<'a> {
+    /// Rewrites a tag whose mark has just been read; returns what follows it.
+    fn tag(&self, tag: Tag, inside: &'a str) -> Option<(String, &'a str)> {
+        match tag {
+            Tag::Comment => self.comment(inside),
+            Tag::Variable => self.variable(inside),
+            Tag::Block => self.block(inside),
+        }
+    }
+
+    fn comment(&self, inside: &'a str) -> Option<(String, &'a str)> {
+        let (start, end) = &self.marks.comment;
+        let len = inside.find(end.as_str())? + end.len();
+        Some(([start, &inside[..len]].concat(), &inside[len..]))
+    }
+
+    fn variable(&self, inside: &'a str) -> Option<(String, &'a str)> {
+        let (start, end) = &self.marks.variable;
+        let (control, body) = control_of(inside);
+        let (tokens, rest) = Tokens::until(body, end)?;
+        let (closing, after) = closing_of(rest, end)?;
+        let read = &body[..body.len() - rest.len()];
+        let text = rewrite(&tokens).unwrap_or_else(|| read.to_owned());
+        Some(([start, control, &text, closing].concat(), after))
+    }
+
+    fn block(&self, inside: &'a str) -> Option<(String, &'a str)> {
+        let (start, end) = &self.marks.block;
+        let (control, body) = control_of(inside);
+        if body.trim_start().starts_with("raw")
+            && let Some(raw) = self.raw(inside)
+        {
+            return Some(raw);
+        }
+        let (tokens, rest) = Tokens::until(body, end)?;
+        let (closing, after) = closing_of(rest, end)?;
+        let read = &body[..body.len() - rest.len()];
+        let text = rewrite_statement(&tokens).unwrap_or_else(|| read.to_owned());
+        let word = tokens.list.first().map_or("", |first| first.text);
+        let whole = match word {
+            // minijinja lets an included template change the names of the one that includes it.
+            "include" => format!("{start}{control} with {end}{start}{text}{end}{start} endwith {closing}"),
+            "for" => format!("{start}{control}{text}{end}{start} do __tick({}) {closing}", self.weight),
+            _ => [start, control, &text, closing].concat(),
+        };
+        Some((whole, after))
+    }
+
+    /// Passes over everything up to `endraw`.
+    fn raw(&self, inside: &'a str) -> Option<(String, &'a str)> {
+        let (start, end) = &self.marks.block;
+        let (_, body) = control_of(inside);
+        let (tokens, rest) = Tokens::until(body, end)?;
+        let [word] = tokens.list.as_slice() else { return None };
+        if word.text != "raw" {
+            return None;
+        }
+        let mut left = rest;
+        loop {
+            let at = left.find(start.as_str())? + start.len();
+            let (_, body) = control_of(&left[at..]);
+            let ended = Tokens::until(body, end)
+                .filter(|(tokens, _)| matches!(tokens.list.as_slice(), [word] if word.text == "endraw"))
+                .and_then(|(_, rest)| closing_of(rest, end));
+            if let Some((_, after)) = ended {
+                return Some(([start, &inside[..inside.len() - after.len()]].concat(), after));
+            }
+            left = &left[at..];
+        }
+    }
+}
+
+/// Parts the sign that controls white space from what follows a mark.
+fn control_of(inside: &str) -> (&str, &str) {
+    inside.split_at(usize::from(inside.starts_with(['-', '+'])))
+}
+
+/// Parts the end mark, with its sign, from what follows the tag.
+fn closing_of<'a>(rest: &'a str, end: &str) -> Option<(&'a str, &'a str)> {
+    let len = match rest.starts_with(end) {
+        true => end.len(),
+        false => 1 + end.len(),
+    };
+    rest.get(len..).map(|after| (&rest[..len], after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marks() -> Marks {
+        let pair = |start: &str, end: &str| (start.to_owned(), end.to_owned());
+        Marks { block: pair("#%", "%#"), variable: pair("#{", "}#"), comment: pair("#|", "#|") }
+    }
+
+    #[test]
+    fn text_comments_and_raw_parts_pass_unchanged() {
+        let source = "# a [1] % 2\n#| [1] % 2 #|\n#% raw %##{ [1] }##% endraw %#\n#{ a.b }#\n";
+
+        let rewritten = template(source, &marks());
+
+        assert_eq!(rewritten, format!("{source}#%+ do __tick({}) +%#", source.len()));
+    }
+
+    #[test]
+    fn tags_are_rewritten_in_place_and_lines_are_kept() {
+        let source = "#%- set x = [1,\n  2] -%#\n#{ '}#' % x }#";
+        let expected = "#%- set x = __list([1,\n  2]) -%#\n#{ __mod('}#' , x) }#";
+
+        let rewritten = template(source, &marks());
+
+        assert!(rewritten.starts_with(expected), "{rewritten}");
+    }
+
+    #[test]
+    fn a_tag_without_an_end_stays_for_the_engine_to_tell() {
+        assert_eq!(template("a #{ [1] ", &marks()), "a #{ [1] ");
+    }
+}

@@ -1,0 +1,296 @@
+//! Renders every template of a tree in memory, on all cores, in a fixed order.
+//!
+//! All templates that fail are told at once; then nothing is returned. Nothing is written.
+//! Begin at [`render_tree`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use minijinja::Environment as Jinja;
+
+use super::engine::{Engine, add_values};
+use super::fault::{Told, tell};
+use super::limits::MAX_TEXT;
+use super::settings::inside;
+use super::{GeneratedFile, SourceFile};
+use crate::error::{Error, Result};
+use crate::model::Values;
+
+/// What came out of a tree of templates.
+#[derive(Debug)]
+pub struct Rendered {
+    /// The files, sorted by path.
+    pub files: Vec<GeneratedFile>,
+    /// Keys at the top of the data that no template reads, in the order of the data.
+    pub unread: Vec<String>,
+}
+
+/// Renders sources with values into files below `output_dir`, which is relative to the root.
+pub fn render_tree(
+    engine: &Engine,
+    sources: &[SourceFile],
+    values: &Values,
+    output_dir: &Path,
+) -> Result<Rendered> {
+    let tree = Tree::new(engine, sources, values)?;
+    let outputs = tree.outputs(output_dir)?;
+    let results = tree.render_all(&outputs);
+    let mut files = Vec::new();
+    let mut failures = Vec::new();
+    for result in results {
+        match result {
+            Ok(file) => files.extend(file),
+            Err(error) => failures.push(error),
+        }
+    }
+    if let Some(error) = together(failures) {
+        return Err(error);
+    }
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    Ok(Rendered { files, unread: tree.unread() })
+}
+
+/// Templates may call each other some hundred times deep, which a thread's usual stack does not hold.
+const STACK: usize = 64 << 20;
+
+/// One file to be made.
+struct Target<'a> {
+    source: &'a SourceFile,
+    path: PathBuf,
+}
+
+struct Tree<'a> {
+    engine: &'a Engine,
+    sources: &'a [SourceFile],
+    values: &'a Values,
+    texts: Arc<BTreeMap<String, String>>,
+    jinja: Jinja<'static>,
+    sharing: Sharing,
+}
+
+/// Whether all templates may look at the same values.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Sharing {
+    /// No template changes a list or a map.
+    All,
+    /// Some template may: each gets values of its own, or the order of rendering would show.
+    Each,
+}
+
+/// Methods that change a list or a map.
+const CHANGING: &[&str] = &[
+    ".append(",
+    ".extend(",
+    ".insert(",
+    ".pop(",
+    ".remove(",
+    ".clear(",
+    ".sort(",
+    ".reverse(",
+    ".update(",
+    ".setdefault(",
+];
+
+fn sharing(texts: &BTreeMap<String, String>) -> Sharing {
+    let changes = |text: &String| CHANGING.iter().any(|method| text.contains(method));
+    if texts.values().any(changes) { Sharing::Each } else { Sharing::All }
+}
+
+impl<'a> Tree<'a> {
+    fn new(engine: &'a Engine, sources: &'a [SourceFile], values: &'a Values) -> Result<Self> {
+        let mut texts = BTreeMap::new();
+        let mut failures = Vec::new();
+        for source in sources {
+            match std::str::from_utf8(&source.bytes) {
+                Ok(text) => {
+                    texts.entry(source.path.clone()).or_insert_with(|| unix_lines(text));
+                }
+                // A file that is only copied may hold anything.
+                Err(error) if engine.settings.is_template(&source.path) => {
+                    failures.push(not_text(source, error))
+                }
+                Err(_) => {}
+            }
+        }
+        if let Some(error) = together(failures) {
+            return Err(error);
+        }
+        let sharing = sharing(&texts);
+        let texts = Arc::new(texts);
+        let jinja = engine.with(values, Arc::clone(&texts));
+        Ok(Self { engine, sources, values, texts, jinja, sharing })
+    }
+
+    /// Decides which file is written where; two of one input with one output are an error.
+    fn outputs(&self, output_dir: &Path) -> Result<Vec<Target<'a>>> {
+        let settings = &self.engine.settings;
+        let mut taken: BTreeMap<PathBuf, &SourceFile> = BTreeMap::new();
+        let mut outputs = Vec::new();
+        for source in self.sources.iter().filter(|source| !settings.excludes(&source.origin)) {
+            let below = output_path(settings.output_of(&source.path), source)?;
+            let path = output_dir.join(below);
+            match taken.get(&path) {
+                Some(first) if input_of(first) == input_of(source) => {
+                    return Err(clash(first, source, &path));
+                }
+                // An input before this one has it.
+                Some(_) => continue,
+                None => taken.insert(path.clone(), source),
+            };
+            outputs.push(Target { source, path });
+        }
+        Ok(outputs)
+    }
+
+    /// Renders on all cores; the results stand in the order of the targets.
+    fn render_all(&self, targets: &[Target<'_>]) -> Vec<Result<Option<GeneratedFile>>> {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(targets.len().max(1));
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::new();
+            while let Some((at, target)) = take(&next, targets) {
+                done.push((at, self.render(target)));
+            }
+            done
+        };
+        let mut all = std::thread::scope(|scope| {
+            let start = |_| std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+            let started: Vec<_> = (0..workers).filter_map(|at| start(at).ok()).collect();
+            // Without any thread the work is still done.
+            let mut all = if started.is_empty() { work() } else { Vec::new() };
+            for worker in started {
+                match worker.join() {
+                    Ok(done) => all.extend(done),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        });
+        all.sort_by_key(|(at, _)| *at);
+        all.into_iter().map(|(_, result)| result).collect()
+    }
+
+    /// Renders or copies one file; a template that renders to nothing but white space makes none.
+    fn render(&self, target: &Target<'_>) -> Result<Option<GeneratedFile>> {
+        let source = target.source;
+        let settings = &self.engine.settings;
+        let bytes = match settings.is_template(&source.path) {
+            false => source.bytes.to_vec(),
+            true => self.render_text(source)?.into_bytes(),
+        };
+        let blank = settings.is_template(&source.path) && !settings.keep_empty && is_blank(&bytes);
+        let (path, mode, origin) = (target.path.clone(), source.mode, source.origin.clone());
+        Ok((!blank).then_some(GeneratedFile { path, bytes, mode, origin }))
+    }
+
+    fn render_text(&self, source: &SourceFile) -> Result<String> {
+        let failed = |error: &minijinja::Error| self.explain(source, tell(error));
+        let own;
+        let jinja = match self.sharing {
+            Sharing::All => &self.jinja,
+            Sharing::Each => {
+                own = self.with_own_values();
+                &own
+            }
+        };
+        let template = jinja.get_template(&source.path).map_err(|error| failed(&error))?;
+        let text = template.render(()).map_err(|error| failed(&error))?;
+        if text.len() > MAX_TEXT {
+            let words = "its output is too large".to_owned();
+            return Err(self.explain(source, Told { template: None, line: None, words }));
+        }
+        Ok(text)
+    }
+
+    fn with_own_values(&self) -> Jinja<'static> {
+        let mut jinja = self.jinja.clone();
+        add_values(&mut jinja, self.values);
+        jinja
+    }
+
+    /// Tells where a template failed, shows that line of the template, and no value.
+    fn explain(&self, source: &SourceFile, told: Told) -> Error {
+        let message = format!("template `{}` does not render: {}", source.origin, told.words);
+        let name = told.template.as_deref().unwrap_or(&source.path);
+        let place = self.sources.iter().find(|each| each.path == name).map_or(name, |each| &each.origin);
+        let Some(number) = told.line else { return Error::invalid(message).at(place) };
+        let line = self.texts.get(name).and_then(|text| text.lines().nth(number.saturating_sub(1)));
+        let shown = line.map(|line| format!("{number} | {}", shorten(line)));
+        let error = Error::invalid(message).at(format!("{place}:{number}"));
+        match shown {
+            Some(shown) => error.detail(shown),
+            None => error,
+        }
+    }
+
+    /// Returns the keys that no template names, included ones counted.
+    fn unread(&self) -> Vec<String> {
+        let mut read = BTreeSet::new();
+        for source in self.sources.iter().filter(|source| self.engine.settings.is_template(&source.path)) {
+            if let Ok(template) = self.jinja.get_template(&source.path) {
+                read.extend(template.undeclared_variables(false));
+            }
+        }
+        self.values.keys().filter(|key| !read.contains(*key)).cloned().collect()
+    }
+}
+
+fn take<'t, 'a>(next: &AtomicUsize, targets: &'t [Target<'a>]) -> Option<(usize, &'t Target<'a>)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    targets.get(at).map(|target| (at, target))
+}
+
+/// Returns a template's text with every line end as `\n`.
+fn unix_lines(text: &str) -> String {
+    if !text.contains('\r') {
+        return text.to_owned();
+    }
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+fn is_blank(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| text.trim().is_empty())
+}
+
+fn shorten(line: &str) -> String {
+    const MOST: usize = 160;
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    }
+}
+
+fn not_text(source: &SourceFile, error: std::str::Utf8Error) -> Error {
+    let before = source.bytes.iter().take(error.valid_up_to());
+    let line = before.filter(|byte| **byte == b'\n').count() + 1;
+    Error::invalid(format!("template `{}` is not text: expected UTF-8, found another byte", source.origin))
+        .at(format!("{}:{line}", source.origin))
+        .hint("save the file as UTF-8")
+}
+
+/// Returns the input of a file: what its origin has before its path.
+fn input_of(source: &SourceFile) -> &str {
+    source.origin.strip_suffix(&source.path).unwrap_or_default()
+}
+
+fn output_path(below: &str, source: &SourceFile) -> Result<String> {
+    let path = inside("output", below).ok().filter(|path| !path.is_empty() && path == below);
+    path.ok_or_else(|| Error::invalid(format!("`{}` would be written outside of the output", source.origin)))
+}
+
+fn clash(first: &SourceFile, second: &SourceFile, path: &Path) -> Error {
+    let (first, second) = (&first.origin, &second.origin);
+    Error::invalid(format!("`{first}` and `{second}` would both be written to `{}`", path.display()))
+        .hint("rename one of them, or exclude it with `configure.exclude`")
+}
+
+/// Makes one error of several.
+fn together(mut failures: Vec<Error>) -> Option<Error> {
+    if failures.len() < 2 {
+        return failures.pop();
+    }
+    let error = Error::invalid(format!("{} templates do not render", failures.len()));
+    Some(failures.into_iter().fold(error, |error, each| error.detail(each.to_string())))
+}

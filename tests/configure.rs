@@ -1,0 +1,273 @@
+//! `infra configure`: rendered, encrypted and written, all or nothing.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    dead_code,
+    reason = "the product's rules, not the tests'"
+)]
+
+mod support;
+#[path = "support/tools.rs"]
+mod tools;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::SystemTime;
+
+use nix::sys::signal::Signal;
+use support::Project;
+use tools::AgeKey;
+
+/// A project with one template below `templates/config` and the data for it.
+fn project() -> Project {
+    Project::new()
+        .file("cluster.yaml", "cluster_name: lab\ngreeting: hello\n")
+        .file("templates/config/infrastructure/a/main.tf.j2", "# #{ greeting }# from #{ cluster_name }#\n")
+}
+
+fn modified(project: &Project, path: &str) -> SystemTime {
+    std::fs::metadata(project.path(path)).unwrap().modified().unwrap()
+}
+
+fn git(project: &Project, args: &[&str]) -> String {
+    let identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"];
+    let done = Command::new("git").args(identity).args(args).current_dir(project.root()).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+#[test]
+fn templates_and_data_become_files_and_a_second_run_touches_none() {
+    let project = project();
+
+    project.run("configure").succeeds().stderr_has("1 new");
+    let (before, text) =
+        (modified(&project, "infrastructure/a/main.tf"), project.read("infrastructure/a/main.tf"));
+    project.run("configure").succeeds().stderr_has("1 unchanged");
+
+    assert_eq!(text, "# hello from lab\n");
+    assert_eq!(modified(&project, "infrastructure/a/main.tf"), before);
+    project.run("configure --check").succeeds();
+}
+
+#[test]
+fn check_exits_1_with_a_diff_and_writes_nothing() {
+    let project = project();
+    project.run("configure").succeeds();
+    project.write("cluster.yaml", "cluster_name: lab\ngreeting: goodbye\n");
+
+    let run = project.run("configure --check").exits(1);
+
+    run.stdout_has("-# hello from lab\n+# goodbye from lab").stderr_has("1 of 1 generated files are stale");
+    assert_eq!(project.read("infrastructure/a/main.tf"), "# hello from lab\n");
+}
+
+#[test]
+fn diff_shows_what_would_change_and_leaves_a_new_project_untouched() {
+    let project = project();
+
+    let run = project.run("configure --diff").succeeds();
+
+    run.stdout_has("+++ b/infrastructure/a/main.tf").stdout_has("+# hello from lab");
+    assert!(!project.has("infrastructure") && !project.has(".infra"));
+}
+
+#[test]
+fn a_file_edited_by_hand_stays_until_it_is_forced() {
+    let project = project();
+    project.run("configure").succeeds();
+    project.write("infrastructure/a/main.tf", "# mine\n");
+    project.write("templates/config/other.txt.j2", "other\n");
+
+    let run = project.run("configure").exits(1);
+
+    run.stderr_has("edited by hand").stderr_has("-# mine").stderr_has("hint: ").stderr_has("--force");
+    assert_eq!(project.read("infrastructure/a/main.tf"), "# mine\n");
+    assert!(!project.has("other.txt"), "a refused run writes nothing at all");
+    project.run("configure --force").succeeds();
+    assert_eq!(project.read("infrastructure/a/main.tf"), "# hello from lab\n");
+}
+
+#[test]
+fn a_file_that_was_there_before_is_replaced_only_where_git_has_it() {
+    let project = project().file("infrastructure/a/main.tf", "# older\n");
+    project.run("configure").exits(1).stderr_has("was not generated");
+    git(&project, &["init", "-q"]);
+    git(&project, &["add", "."]);
+    git(&project, &["commit", "-qm", "all"]);
+
+    project.run("configure").succeeds();
+
+    assert_eq!(project.read("infrastructure/a/main.tf"), "# hello from lab\n");
+}
+
+#[test]
+fn an_output_whose_template_is_gone_is_removed_with_its_folder() {
+    let project = project().file("templates/config/old/x.txt.j2", "x\n");
+    project.run("configure").succeeds();
+    std::fs::remove_file(project.path("templates/config/old/x.txt.j2")).unwrap();
+
+    project.run("configure").succeeds().stderr_has("1 removed");
+
+    assert!(!project.has("old") && project.has("infrastructure/a/main.tf"));
+}
+
+#[test]
+fn a_failed_template_is_named_with_its_line_and_nothing_is_written() {
+    let project = project().file("templates/config/z.txt.j2", "fine\n#{ nothing_of_the_kind }#\n");
+
+    let run = project.run("configure").exits(65);
+
+    run.stderr_has("templates/config/z.txt.j2:2").stdout_lacks("hello");
+    assert!(!project.has("infrastructure") && !project.has("z.txt"));
+}
+
+#[test]
+fn invalid_data_is_told_all_at_once_with_file_and_line_before_a_byte_is_written() {
+    let project = project().file(
+        "cluster.yaml",
+        "cluster_name: lab\ngreeting: hello\nproxmox_api_url: pve\nproxmox_node: \"\"\n",
+    );
+
+    let run = project.run("configure").exits(65);
+
+    run.stderr_has("cluster.yaml:3").stderr_has("cluster.yaml:4").stderr_has("proxmox_api_url");
+    assert!(!project.has("infrastructure"));
+}
+
+/// A project whose secrets are rendered, with the key that opens them.
+fn with_secrets() -> (Project, AgeKey) {
+    let key = AgeKey::new();
+    let rules = format!("creation_rules:\n  - path_regex: .*\\.sops\\.yaml\n    age: {}\n", key.recipient);
+    let project = project()
+        .file("templates/config/.sops.yaml.j2", &rules)
+        .file("templates/config/infrastructure/secrets.sops.yaml.j2", "token: \"#{ token }#\"\nother: 1\n")
+        .env("SOPS_AGE_KEY", &key.secret);
+    project.write("cluster.yaml", "cluster_name: lab\ngreeting: hello\ntoken: hunter2-canary\n");
+    (project, key)
+}
+
+#[test]
+fn rendered_secrets_are_encrypted_and_the_real_sops_opens_them() {
+    let (project, key) = with_secrets();
+
+    let run = project.run("configure").succeeds();
+
+    run.stderr_lacks("hunter2-canary");
+    assert_eq!(project.files_containing("hunter2-canary"), ["cluster.yaml"]);
+    let opened = key.run_sops(&project.path("infrastructure"), &["-d", "secrets.sops.yaml"]);
+    assert_eq!(String::from_utf8_lossy(&opened.stdout), "token: hunter2-canary\nother: 1\n");
+    project.run("configure --check").succeeds();
+}
+
+#[test]
+fn unchanged_secrets_are_left_alone_and_changed_ones_change_little() {
+    let (project, _key) = with_secrets();
+    project.run("configure").succeeds();
+    let before = project.read("infrastructure/secrets.sops.yaml");
+    project.run("configure").succeeds();
+    assert_eq!(project.read("infrastructure/secrets.sops.yaml"), before);
+    project.write("cluster.yaml", "cluster_name: lab\ngreeting: hello\ntoken: another-canary\n");
+
+    let run = project.run("configure --diff").succeeds();
+    project.run("configure").succeeds();
+
+    run.stdout_has("encrypted").stdout_lacks("canary");
+    let after = project.read("infrastructure/secrets.sops.yaml");
+    let line = |text: &str, key: &str| text.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
+    assert_ne!(line(&after, "token"), line(&before, "token"));
+    assert_eq!(line(&after, "other"), line(&before, "other"));
+}
+
+#[test]
+fn secrets_without_a_rule_or_a_key_stop_everything_with_77_or_a_reason() {
+    let (project, _key) = with_secrets();
+    project.run("configure").succeeds();
+    let before = project.read("infrastructure/secrets.sops.yaml");
+
+    let mut closed = project.command("configure");
+    let closed = closed.env("SOPS_AGE_KEY", "").env("HOME", project.root()).output().unwrap();
+    project.write("templates/config/.sops.yaml.j2", "creation_rules: []\n");
+    project.run("configure").stderr_has("secrets.sops.yaml");
+
+    assert_eq!(closed.status.code(), Some(77), "{}", String::from_utf8_lossy(&closed.stderr));
+    assert_eq!(project.read("infrastructure/secrets.sops.yaml"), before);
+}
+
+#[test]
+fn a_template_that_fails_leaves_no_secret_behind() {
+    let (project, _key) = with_secrets();
+    project.write("templates/config/z.txt.j2", "#{ token.nothing.at.all }#\n");
+
+    let run = project.run("configure").exits(65);
+
+    run.stderr_lacks("hunter2-canary");
+    assert!(!project.has("infrastructure"));
+}
+
+#[test]
+fn a_killed_run_leaves_each_file_old_or_new_and_the_next_one_finishes() {
+    let text = |word: &str| format!("greeting: {word}\ncluster_name: {}\n", "x".repeat(20_000));
+    let project = project().file("cluster.yaml", &text("old"));
+    for number in 0..200 {
+        let template = format!("templates/config/out/{number:03}.txt.j2");
+        project.write(&template, "#{ greeting }# #{ cluster_name }# #{ greeting }#\n");
+    }
+    project.run("configure").succeeds();
+
+    for round in 0..12_u64 {
+        let word = format!("new{round}");
+        project.write("cluster.yaml", &text(&word));
+        let run = project.start("configure");
+        std::thread::sleep(std::time::Duration::from_millis(15 + 7 * round));
+        // It may have ended by itself already; then there is nothing to kill.
+        let _ = nix::sys::signal::kill(run.pid(), Signal::SIGKILL);
+        run.wait();
+        all_files_are_whole(&project.path("out"));
+    }
+
+    project.run("configure").succeeds();
+    project.run("configure --check").succeeds();
+    assert!(!project.has(".infra/staging"));
+}
+
+/// Each file begins and ends with the same word.
+fn all_files_are_whole(dir: &Path) {
+    for entry in std::fs::read_dir(dir).unwrap().flatten() {
+        let text = std::fs::read_to_string(entry.path()).unwrap();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert_eq!((words.len(), words.first()), (3, words.last()), "{} is torn", entry.path().display());
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_leaves_the_tree_as_it_was() {
+    let project = project().file("templates/config/blocked/x.txt.j2", "x\n");
+    project.write("blocked", "a file where a folder should be");
+
+    let run = project.run("configure").exits(69);
+
+    run.stderr_has("blocked");
+    assert!(!project.has("infrastructure") && !project.has(".infra/generated.json"));
+}
+
+#[test]
+fn an_output_that_leaves_the_project_is_refused() {
+    let project = project().config("name: lab\nconfigure:\n  output: ../elsewhere\n");
+
+    project.run("configure").exits(65).stderr_has("inside the project");
+
+    assert!(!project.root().parent().unwrap().join("elsewhere").exists());
+}
+
+#[test]
+fn up_renders_before_it_applies() {
+    let project = project();
+    project.write("templates/config/infrastructure/a/main.tf.j2", support::SIMPLE);
+
+    project.run("up --yes").succeeds().stderr_has("1 new");
+
+    assert_eq!(project.resources("a"), ["terraform_data.thing"]);
+}

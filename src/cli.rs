@@ -76,6 +76,8 @@ enum Mode {
 /// Everything infra can do.
 #[derive(Debug, Subcommand)]
 enum Command {
+    New(commands::new::NewArgs),
+    NewStack(commands::new_stack::NewStackArgs),
     Configure(commands::configure::ConfigureArgs),
     Up(commands::up::UpArgs),
     Stacks(commands::stacks::StacksArgs),
@@ -175,6 +177,8 @@ fn start(cli: Cli, env: Environment, clock: Clock, terminal: Terminal) -> Result
 
 async fn dispatch(command: Command, context: &Context) -> Result<Exit> {
     match command {
+        Command::New(args) => commands::new::run(&args, context),
+        Command::NewStack(args) => commands::new_stack::run(&args, context),
         Command::Configure(args) => commands::configure::run(&args, context).await,
         Command::Up(args) => commands::up::run(args, context).await,
         Command::Stacks(args) => commands::stacks::run(&args, context),

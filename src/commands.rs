@@ -22,6 +22,8 @@ pub mod force_unlock;
 pub mod init;
 pub mod locks;
 pub mod man;
+pub mod new;
+pub mod new_stack;
 pub mod output;
 pub mod plan;
 pub mod schema;

@@ -18,6 +18,7 @@ mod names;
 mod order;
 mod place;
 mod reading;
+mod relocate;
 mod remote_state;
 mod roots;
 #[cfg(test)]
@@ -25,6 +26,7 @@ mod sample;
 mod select;
 mod setting;
 mod settings;
+mod state_key;
 mod walk;
 
 pub use backend::state_warnings;
@@ -33,5 +35,6 @@ pub use discover::{Discovery, discover};
 pub use graph_text::{dot, mermaid};
 pub use identity::{check_state_isolation, identity};
 pub use order::{Direction, after, dependencies_of, waves};
+pub use relocate::{Relocation, relocate};
 pub use select::{Selection, select};
 pub use settings::settings_for;

@@ -21,6 +21,8 @@ mod schema;
 #[path = "templates/tree.rs"]
 mod tree;
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 use evaluated::{evaluate, succeed};
@@ -248,6 +250,26 @@ fn a_worker_has_no_shared_address_and_only_the_given_keys() {
     let keys: Vec<&String> = worker.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["addresses", "deviceSelector", "dhcp", "routes"]);
     assert_eq!(found["local_controllers"]["value"], json!(["192.0.2.21"]));
+}
+
+#[test]
+fn the_examples_hold_what_their_data_renders_to() {
+    for (example, templates) in
+        [("homelab", "examples/homelab/templates/config"), ("proxmox-talos", "templates/proxmox-talos")]
+    {
+        let data = ["cluster", "nodes"].map(|name| format!("examples/{example}/{name}.yaml"));
+        let mut rendered = Tree::of(templates, &data.each_ref().map(String::as_str));
+
+        // Its secrets are nobody's: they are made with the key of `infra new`.
+        rendered.files.retain(|path, _| path.starts_with("infrastructure/") && !path.contains(".sops."));
+
+        let committed = format!("{}/examples/{example}/infrastructure", env!("CARGO_MANIFEST_DIR"));
+        let committed = Tree::read(Path::new(&committed)).files;
+        let committed: BTreeMap<String, String> =
+            committed.into_iter().map(|(path, text)| (format!("infrastructure/{path}"), text)).collect();
+        assert!(committed.len() > 5, "{example}");
+        assert_eq!(committed, rendered.files, "{example}");
+    }
 }
 
 fn yaml(text: &str) -> Value {

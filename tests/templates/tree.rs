@@ -33,15 +33,25 @@ pub struct Folder {
 impl Tree {
     /// Renders a set with the data of one cluster.
     pub fn render(set: &str, cluster: &str) -> Self {
+        let data = format!("tests/data/clusters/{cluster}.yaml");
+        Self::of(&format!("templates/{set}"), &[&data])
+    }
+
+    /// Renders the templates of a folder with data files, both of this repository.
+    pub fn of(templates: &str, data: &[&str]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let data = repository.join(format!("tests/data/clusters/{cluster}.yaml"));
-        std::fs::copy(&data, dir.path().join("cluster.yaml")).expect("the data");
+        let data = data.iter().map(|file| std::fs::read_to_string(repository.join(file)).expect("the data"));
+        std::fs::write(dir.path().join("cluster.yaml"), data.collect::<String>()).expect("a writable folder");
         std::fs::write(dir.path().join("age.key"), AGE_KEY).expect("a writable folder");
-        makejinja::render(&repository.join("templates").join(set), dir.path());
-        let root = dir.path().join("out");
+        makejinja::render(&repository.join(templates), dir.path());
+        Self::read(&dir.path().join("out"))
+    }
+
+    /// Reads the files of a folder, without hidden folders.
+    pub fn read(folder: &Path) -> Self {
         let mut files = BTreeMap::new();
-        read(&root, &root, &mut files);
+        read(folder, folder, &mut files);
         Self { files }
     }
 
@@ -105,9 +115,9 @@ impl Folder {
 fn read(dir: &Path, root: &Path, files: &mut BTreeMap<String, String>) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
-        if path.is_dir() {
+        if path.is_dir() && !entry.file_name().as_encoded_bytes().starts_with(b".") {
             read(&path, root, files);
-        } else {
+        } else if path.is_file() {
             let below = path.strip_prefix(root).expect("below the root").display().to_string();
             files.insert(below, std::fs::read_to_string(&path).expect("text"));
         }

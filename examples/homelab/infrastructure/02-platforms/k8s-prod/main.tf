@@ -20,43 +20,63 @@ variable "worker_host" {
   })
 }
 
-variable "workers" {
-  description = "How many workers there are."
-  type        = number
-  default     = 2
+locals {
+  controllers = [
+    {
+      name   = "k8s-control"
+      cores  = 4
+      memory = 8192
+    },
+  ]
+
+  workers = [
+    {
+      name   = "k8s-worker-1"
+      cores  = 2
+      memory = 2048
+    },
+    {
+      name   = "k8s-worker-2"
+      cores  = 2
+      memory = 2048
+    },
+  ]
 }
 
 module "control_plane" {
-  source = "../../modules/machine"
-  name   = "k8s-control"
-  host   = var.control_plane_host
-  cores  = 4
-  memory = 8192
+  source   = "../../modules/machine"
+  for_each = { for controller in local.controllers : controller.name => controller }
+  name     = each.key
+  host     = var.control_plane_host
+  cores    = each.value.cores
+  memory   = each.value.memory
 }
 
 module "worker" {
   source   = "../../modules/machine"
-  for_each = toset([for number in range(var.workers) : "k8s-worker-${number + 1}"])
+  for_each = { for worker in local.workers : worker.name => worker }
   name     = each.key
   host     = var.worker_host
+  cores    = each.value.cores
+  memory   = each.value.memory
 }
 
 resource "terraform_data" "cluster" {
   input = {
     name    = "k8s-prod"
-    control = module.control_plane.name
+    control = [for controller in local.controllers : module.control_plane[controller.name].name]
     workers = sort([for worker in module.worker : worker.name])
   }
 }
 
 output "endpoint" {
   description = "Where the cluster answers."
-  value       = "https://${terraform_data.cluster.output.control}.example.test:6443"
+  value       = "https://${terraform_data.cluster.output.control[0]}.example.test:6443"
 }
 
 output "machines" {
   description = "The machines of the cluster."
-  value       = concat([terraform_data.cluster.output.control], terraform_data.cluster.output.workers)
+  value       = concat(terraform_data.cluster.output.control, terraform_data.cluster.output.workers)
 }
 
 output "join_token" {

@@ -8,13 +8,15 @@ variable "cluster_endpoint" {
 }
 
 resource "terraform_data" "record" {
+  for_each = toset(["k8s"])
+
   input = {
-    name   = "k8s"
+    name   = each.key
     target = var.cluster_endpoint
   }
 }
 
 output "records" {
   description = "The names it serves."
-  value       = { (terraform_data.record.output.name) = terraform_data.record.output.target }
+  value       = { for record in terraform_data.record : record.output.name => record.output.target }
 }

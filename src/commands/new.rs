@@ -1,0 +1,59 @@
+//! `infra new`: a project from an example that this program brings along. Needs no network; the
+//! age key is made here and is nobody else's.
+
+mod example;
+mod folder;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use super::Context;
+use crate::error::{Exit, Result};
+use crate::secrets::identities::FreshKey;
+use example::Example;
+use folder::Folder;
+
+/// Make a project from an example
+///
+/// Everything it needs is in this program; the age key of its secrets is made anew.
+///
+/// Examples:
+///   infra new lab                              five stacks that apply anywhere, to try things out
+///   infra new lab --example proxmox-talos      a Talos cluster on Proxmox
+///   infra new lab --example layered            hypervisors, platforms and legacy, layer by layer
+///   infra new                                  in this folder, which must be empty
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct NewArgs {
+    /// The folder to make; it may exist, but must be empty
+    #[arg(value_name = "DIR", default_value = ".", value_hint = clap::ValueHint::DirPath)]
+    dir: PathBuf,
+    /// The example to begin with
+    #[arg(long, value_name = "NAME", default_value = "homelab", value_parser = PossibleValuesParser::new(example::NAMES))]
+    example: String,
+}
+
+/// Runs the command.
+pub fn run(args: &NewArgs, context: &Context) -> Result<Exit> {
+    let example = example::find(&args.example)?;
+    let folder = Folder::check(&args.dir, &context.cwd)?;
+    let key = FreshKey::generate(context.clock.now());
+    folder.fill(&example.files(&key))?;
+    tell(&example, &args.dir, context);
+    Ok(Exit::OK)
+}
+
+fn tell(example: &Example, dir: &Path, context: &Context) {
+    let terminal = &context.terminal;
+    terminal.note(&format!("made `{}` from the example `{}`", dir.display(), example.name));
+    terminal.note("  age.key opens its secrets: git ignores it, keep a copy somewhere safe");
+    terminal.note("next:");
+    if dir != Path::new(".") {
+        terminal.note(&format!("  cd {}", dir.display()));
+    }
+    for step in example.next {
+        terminal.note(&format!("  {step}"));
+    }
+}

@@ -1,0 +1,237 @@
+//! The examples in this program: their own files, the templates of a built-in set where they are
+//! rendered from one, and what every project gets: `.gitignore`, `.sops.yaml`, a key, a CI workflow.
+//!
+//! A test holds the list of files against the folder `examples`. Begin at [`find`].
+
+use super::folder::{Access, NewFile};
+use crate::error::{Error, Result};
+use crate::render::built_in::{EmbeddedFile, built_in, embedded_files};
+use crate::secrets::identities::FreshKey;
+
+/// The names of the examples, the simplest first.
+pub const NAMES: [&str; 3] = ["homelab", "proxmox-talos", "layered"];
+
+/// Where the templates of a built-in set go.
+const TEMPLATES: &str = "templates/config";
+
+const GITIGNORE: &str = include_str!("gitignore");
+const WORKFLOW: &str = include_str!("ci.yaml");
+
+/// Where data holds credentials, git does not get it.
+const GITIGNORE_DATA: &str =
+    "\n# Holds credentials; what is rendered from it holds them encrypted.\ncluster.yaml\n";
+
+/// Where git has the data, the rendered files can be checked against it.
+const WORKFLOW_DATA: &str = "      - run: infra configure --check\n";
+
+/// An example.
+#[derive(Debug)]
+pub struct Example {
+    /// Its name.
+    pub name: &'static str,
+    /// What to do once it is there.
+    pub next: &'static [&'static str],
+    files: &'static [EmbeddedFile],
+    templates: Option<&'static str>,
+    data: Data,
+}
+
+/// What the data of an example holds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Data {
+    /// Nothing that others may not see.
+    Plain,
+    /// Credentials.
+    Secret,
+}
+
+/// Returns an example by its name.
+pub fn find(name: &str) -> Result<Example> {
+    match name {
+        "homelab" => Ok(HOMELAB),
+        "proxmox-talos" => Ok(PROXMOX_TALOS),
+        "layered" => Ok(LAYERED),
+        _ => Err(Error::usage(format!("there is no example `{name}`"))
+            .hint(format!("the examples are {}", NAMES.join(", ")))),
+    }
+}
+
+impl Example {
+    /// Returns the files of a project with this key.
+    pub fn files(&self, key: &FreshKey) -> Vec<NewFile> {
+        let own = self.files.iter().map(|(path, bytes)| file(path, bytes));
+        let templates = self.templates.and_then(built_in).unwrap_or_default();
+        let templates = templates.iter().map(|file| usual(format!("{TEMPLATES}/{}", file.path), &file.bytes));
+        let key_file = NewFile {
+            path: "age.key".to_owned(),
+            bytes: key.text.as_bytes().to_vec(),
+            access: Access::Private,
+        };
+        let common = [
+            key_file,
+            file(".sops.yaml", sops_rules(&key.recipient).as_bytes()),
+            file(".gitignore", self.gitignore().as_bytes()),
+            file(".github/workflows/infra.yaml", self.workflow().as_bytes()),
+        ];
+        own.chain(templates).chain(common).collect()
+    }
+
+    fn gitignore(&self) -> String {
+        match self.data {
+            Data::Plain => GITIGNORE.to_owned(),
+            Data::Secret => format!("{GITIGNORE}{GITIGNORE_DATA}"),
+        }
+    }
+
+    fn workflow(&self) -> String {
+        match self.data {
+            Data::Plain => format!("{WORKFLOW}{WORKFLOW_DATA}"),
+            Data::Secret => WORKFLOW.to_owned(),
+        }
+    }
+}
+
+/// Returns the creation rules for a key: the same bytes that the built-in templates render, so that
+/// `infra configure` finds them as it would write them.
+fn sops_rules(recipient: &str) -> String {
+    format!(
+        r#"# Who can open the secrets: the public half of `age.key`.
+creation_rules:
+  - path_regex: infrastructure/.*\.sops\.ya?ml
+    mac_only_encrypted: true
+    age: "{recipient}"
+"#
+    )
+}
+
+fn file(path: &str, bytes: &[u8]) -> NewFile {
+    usual(path.to_owned(), bytes)
+}
+
+fn usual(path: String, bytes: &[u8]) -> NewFile {
+    NewFile { path, bytes: bytes.to_vec(), access: Access::Usual }
+}
+
+const HOMELAB: Example = Example {
+    name: "homelab",
+    next: &[
+        "infra up                  apply five stacks, offline",
+        "infra output --all        see what they made",
+    ],
+    files: embedded_files! {
+        "examples/homelab":
+        "Taskfile.yml",
+        "cluster.yaml",
+        "infra.yaml",
+        "infrastructure/01-hypervisors/pve1/main.tf",
+        "infrastructure/01-hypervisors/pve2/main.tf",
+        "infrastructure/02-platforms/k8s-prod/main.tf",
+        "infrastructure/02-platforms/storage/main.tf",
+        "infrastructure/03-legacy/pihole/main.tf",
+        "infrastructure/modules/hypervisor/main.tf",
+        "infrastructure/modules/machine/main.tf",
+        "nodes.yaml",
+        "templates/config/infrastructure/01-hypervisors/pve1/main.tf.j2",
+        "templates/config/infrastructure/01-hypervisors/pve2/main.tf.j2",
+        "templates/config/infrastructure/02-platforms/k8s-prod/main.tf.j2",
+        "templates/config/infrastructure/02-platforms/storage/main.tf.j2",
+        "templates/config/infrastructure/03-legacy/pihole/main.tf.j2",
+        "templates/config/infrastructure/modules/hypervisor/main.tf",
+        "templates/config/infrastructure/modules/machine/main.tf",
+        "templates/config/text.partial.j2",
+    },
+    templates: None,
+    data: Data::Plain,
+};
+
+const RENDERED_NEXT: &[&str] = &[
+    "$EDITOR cluster.yaml nodes.yaml     your hosts, addresses and credentials",
+    "infra configure                     render the folder `infrastructure`, encrypt the credentials",
+    "infra plan --all                    see what would be made",
+];
+
+const PROXMOX_TALOS: Example = Example {
+    name: "proxmox-talos",
+    next: RENDERED_NEXT,
+    files: embedded_files! {
+        "examples/proxmox-talos":
+        "README.md",
+        "Taskfile.yml",
+        "cluster.yaml",
+        "infra.yaml",
+        "nodes.yaml",
+    },
+    templates: Some("proxmox-talos"),
+    data: Data::Secret,
+};
+
+const LAYERED: Example = Example {
+    name: "layered",
+    next: RENDERED_NEXT,
+    files: embedded_files! {
+        "examples/layered":
+        "README.md",
+        "Taskfile.yml",
+        "cluster.yaml",
+        "infra.yaml",
+        "nodes.yaml",
+    },
+    templates: Some("layered"),
+    data: Data::Secret,
+};
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn the_homelab_holds_every_file_of_its_folder_and_the_others_all_but_what_is_rendered() {
+        for name in NAMES {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+            let mut found = BTreeSet::new();
+            list(&folder, &folder, &mut found);
+            let example = find(name).expect("an example");
+
+            found.retain(|path| example.templates.is_none() || !path.starts_with("infrastructure/"));
+
+            let embedded: BTreeSet<String> =
+                example.files.iter().map(|(path, _)| (*path).to_owned()).collect();
+            assert_eq!(embedded, found, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_private_and_only_its_public_half_is_elsewhere() {
+        let key = FreshKey::generate(Timestamp::UNIX_EPOCH);
+
+        let files = find("layered").expect("an example").files(&key);
+
+        for file in files {
+            let text = String::from_utf8(file.bytes).expect("text");
+            let is_key = file.path == "age.key";
+            assert_eq!(text.contains("AGE-SECRET-KEY-"), is_key, "{}", file.path);
+            assert_eq!(file.access == Access::Private, is_key, "{}", file.path);
+            assert_eq!(text.contains(&key.recipient), is_key || file.path == ".sops.yaml", "{}", file.path);
+        }
+    }
+
+    fn list(dir: &Path, folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(dir).expect("a folder").flatten() {
+            let path = entry.path();
+            // What runs leave behind.
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            if path.is_dir() {
+                list(&path, folder, found);
+            } else {
+                found.insert(path.strip_prefix(folder).expect("below").display().to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `infra new-stack`: a copy of a stack with a state of its own, or an empty stack. What belongs to
+//! the original alone (its working folder, plans, state) is never copied.
+
+mod copy;
+mod place;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::Context;
+use super::stack_args::stack_names;
+use super::workspace::Workspace;
+use crate::error::{Error, Exit, Result, io};
+use crate::model::{Backend, Stack, StackId};
+use crate::stacks::{self, Relocation};
+use copy::CopiedFile;
+use place::NewPlace;
+
+/// What an empty stack begins with.
+const EMPTY: &str =
+    "terraform {\n  # Empty on purpose: `infra` serves the state.\n  backend \"http\" {}\n}\n";
+
+/// Make a stack, as a copy of another or empty
+///
+/// The copy writes a state of its own: the key, path or address in its backend is changed and
+/// checked against every other stack. Working folders, plans and states are not copied.
+///
+/// Examples:
+///   infra new-stack 01-hypervisors/pve3 --from pve1
+///   infra new-stack infrastructure/02-platforms/k8s-dev --from k8s-prod
+///   infra new-stack 03-legacy/printer
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct NewStackArgs {
+    /// Where to make it: a path, or an id below the folder of the stacks
+    #[arg(value_name = "PATH", value_hint = clap::ValueHint::DirPath)]
+    path: PathBuf,
+    /// The stack to copy
+    #[arg(long, value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
+    from: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &NewStackArgs, context: &Context) -> Result<Exit> {
+    let workspace = Workspace::load(context)?;
+    let from = args.from.clone().map(|name| workspace.choose_one(Some(name), context)).transpose()?;
+    let place = place::resolve(&args.path, &workspace, from, &context.cwd)?;
+    let files = match from {
+        Some(from) => {
+            let relocation = Relocation { from, to: &place.id, path: &place.path };
+            copy::load(&workspace.project.root, relocation)?
+        }
+        None => vec![CopiedFile::text("main.tf", EMPTY)],
+    };
+    let made = create(&place, &files, context)?;
+    tell(&workspace, from, &made, context);
+    Ok(Exit::OK)
+}
+
+/// Writes the files; whatever is wrong with the stack they make, they go again.
+fn create(place: &NewPlace, files: &[CopiedFile], context: &Context) -> Result<Stack> {
+    let outermost = place.first_missing_folder();
+    std::fs::create_dir_all(&place.folder).map_err(io("create", &place.folder))?;
+    let made = copy::write(&place.folder, files).and_then(|()| check(place, context));
+    if made.is_err() {
+        let _ = std::fs::remove_dir_all(&outermost);
+    }
+    made
+}
+
+/// Returns the new stack, if it is one and its state is its own.
+fn check(place: &NewPlace, context: &Context) -> Result<Stack> {
+    let workspace = Workspace::load(context)?;
+    stacks::check_state_isolation(&workspace.stacks)?;
+    let found = workspace.stacks.into_iter().find(|stack| stack.path == place.path);
+    found.ok_or_else(|| {
+        Error::usage(format!("a folder at `{}` would be no stack", place.path.display()))
+            .hint("stacks lie below a stack root and not in `modules`; `infra stacks` shows where")
+    })
+}
+
+fn tell(workspace: &Workspace, from: Option<&Stack>, made: &Stack, context: &Context) {
+    let terminal = &context.terminal;
+    let origin = from.map(|from| format!(" from `{}`", from.id)).unwrap_or_default();
+    terminal.note(&format!("made `{}`{origin} in `{}`", made.id, made.path.display()));
+    terminal.note(&format!("  {}", state_words(made)));
+    for remark in made.problems.iter().chain(&made.warnings) {
+        terminal.note(&format!("  ! {remark}"));
+    }
+    if let Some(from) = from.filter(|from| is_configured(workspace, &from.id, &made.id)) {
+        terminal.note(&format!(
+            "  infra.yaml says something about `{}`: say it about `{}` too",
+            from.id, made.id
+        ));
+    }
+    terminal.note("next:");
+    if from.is_some() {
+        terminal.note(&format!("  change what must differ in {}", made.path.display()));
+    }
+    terminal.note(&format!("  infra plan {}", made.id));
+}
+
+fn state_words(stack: &Stack) -> String {
+    match (&stack.backend, stacks::identity(&stack.backend, &stack.path)) {
+        (Backend::Embedded, _) => format!("its state is `{}`", stack.id.state_name()),
+        (Backend::None | Backend::Configured { .. }, Some(identity)) => format!("its state is `{identity}`"),
+        (Backend::None | Backend::Configured { .. }, None) => {
+            "which state it writes is told at `init`: give it one of its own there".to_owned()
+        }
+    }
+}
+
+/// Returns whether settings hold for the original and not for the copy.
+fn is_configured(workspace: &Workspace, from: &StackId, made: &StackId) -> bool {
+    let settings = |id| format!("{:?}", stacks::settings_for(&workspace.project, id));
+    settings(from) != settings(made)
+}
+
+/// Returns whether something is at a path, even a link that leads nowhere.
+fn is_taken(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}

@@ -14,6 +14,7 @@ mod functions;
 mod limits;
 mod makejinja_toml;
 mod pattern;
+pub mod plugin;
 mod python;
 mod rewrite;
 pub mod settings;

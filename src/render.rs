@@ -18,6 +18,7 @@ mod limits;
 mod makejinja_toml;
 pub mod manifest;
 mod pattern;
+pub mod plugin;
 mod python;
 mod recorded;
 mod rewrite;

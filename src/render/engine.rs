@@ -12,7 +12,7 @@ use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment as Jinja, Output, State, UndefinedBehavior};
 
 use super::limits::{MAX_STEPS, MAX_TEXT, MAX_WRITTEN};
-use super::python::{from_json, methods, operators, text};
+use super::python::{from_json, methods, objects, operators, text};
 use super::settings::{RenderSettings, UndefinedMode};
 use super::{fault, filters, functions, rewrite};
 use crate::error::{Error, Result};
@@ -50,6 +50,7 @@ impl Engine {
         jinja.set_unknown_method_callback(methods::call);
         jinja.add_function("__tick", tick);
         operators::add_to(&mut jinja);
+        objects::add_to(&mut jinja);
         filters::add_to(&mut jinja);
         functions::add_to(&mut jinja, surroundings);
         Ok(Self { settings: settings.clone(), jinja })
@@ -74,8 +75,11 @@ impl Engine {
     pub(super) fn with(&self, values: &Values, templates: Arc<BTreeMap<String, String>>) -> Jinja<'static> {
         let mut jinja = self.jinja.clone();
         add_values(&mut jinja, values);
-        let marks = self.settings.marks.clone();
-        jinja.set_loader(move |name| Ok(templates.get(name).map(|source| rewrite::template(source, &marks))));
+        let (marks, whitespace) = (self.settings.marks.clone(), self.settings.whitespace);
+        jinja.set_loader(move |name| {
+            let source = templates.get(name);
+            Ok(source.map(|source| rewrite::template(source, &marks, whitespace)))
+        });
         jinja
     }
 }

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use ipnet::IpNet;
-use minijinja::value::{Rest, Value};
+use minijinja::value::Value;
 use minijinja::{Environment as Jinja, Error};
 use serde_json::{Value as Json, json};
 
 use super::engine::Surroundings;
 use super::fault::fault;
 use super::limits::MAX_FILE;
-use super::python::arguments::Arguments;
+use super::python::arguments::{Arguments, Given};
 use super::python::dict::Dict;
 use super::python::list::List;
 use super::settings::inside;
@@ -28,12 +28,12 @@ pub fn add_to(env: &mut Jinja<'_>, surroundings: &Surroundings) {
     env.add_global("env", variables(surroundings));
     for (name, call) in FUNCTIONS {
         let files = Files { root: surroundings.root.clone() };
-        env.add_function(*name, move |args: Rest<Value>| call(&files, &args));
+        env.add_function(*name, move |args: Given| call(&files, args));
     }
 }
 
 /// A function that may read files.
-type Call = fn(&Files, &[Value]) -> Result<Value, Error>;
+type Call = fn(&Files, Given) -> Result<Value, Error>;
 
 const FUNCTIONS: &[(&str, Call)] = &[
     ("age_key", |files, args| {
@@ -53,7 +53,7 @@ const FUNCTIONS: &[(&str, Call)] = &[
     }),
 ];
 
-fn path_of(args: &[Value], default: &str) -> Result<String, Error> {
+fn path_of(args: Given, default: &str) -> Result<String, Error> {
     Ok(Arguments::read(args, &["file_path"])?.text("file_path", default))
 }
 

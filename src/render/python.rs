@@ -10,6 +10,7 @@ pub mod format;
 pub mod list;
 pub mod methods;
 pub mod number;
+pub mod objects;
 pub mod operators;
 pub mod text;
 
@@ -62,6 +63,9 @@ pub fn items_of(state: &State<'_, '_>, value: &Value) -> Result<Vec<Value>, Erro
     }
     if let Some(text) = value.as_str() {
         return Ok(text.chars().map(Value::from).collect());
+    }
+    if value.is_none() {
+        return Err(fault("none cannot be iterated over"));
     }
     let iter = value.try_iter().map_err(|_| fault(format!("a {} cannot be iterated over", value.kind())))?;
     iter.checked().collect()

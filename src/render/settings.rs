@@ -6,6 +6,8 @@
 
 use std::path::{Component, Path};
 
+use serde_json::Value;
+
 use super::built_in;
 use super::makejinja_toml::{self, MakejinjaToml};
 use super::pattern;
@@ -109,6 +111,13 @@ impl RenderSettings {
         }
     }
 
+    /// Returns values with those of `data_vars` set into them.
+    pub fn with_data_vars(&self, values: &Values) -> Values {
+        let mut values = values.clone();
+        merge(&mut values, &self.data_vars);
+        values
+    }
+
     /// Returns whether a file, named from the root, is left out of the output.
     pub fn excludes(&self, origin: &str) -> bool {
         self.exclude.iter().any(|pattern| pattern::matches_from_right(pattern, origin))
@@ -123,6 +132,17 @@ impl RenderSettings {
     pub fn output_of<'a>(&self, path: &'a str) -> &'a str {
         let drops = !self.suffix.is_empty() && !self.keep_suffix && self.is_template(path);
         if drops { path.strip_suffix(&self.suffix).unwrap_or(path) } else { path }
+    }
+}
+
+fn merge(values: &mut Values, over: &Values) {
+    for (key, value) in over {
+        match (values.get_mut(key), value) {
+            (Some(Value::Object(below)), Value::Object(over)) => merge(below, over),
+            _ => {
+                values.insert(key.clone(), value.clone());
+            }
+        }
     }
 }
 

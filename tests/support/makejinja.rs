@@ -1,45 +1,64 @@
-//! The real makejinja and a real JSON-schema validator: installed once from the Python package
-//! index into the user's cache, then asked many questions by one process.
+//! The real makejinja, the Jinja2 below it and a real JSON-schema validator: installed once from
+//! the Python package index into the user's cache, then asked many questions by one process, or
+//! run over a whole project.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
+/// Renders many templates in one process.
+const DRIVER: &str = include_str!("makejinja_driver.py");
+
 /// What is installed; the versions that the tests were written against.
-const PACKAGES: [&str; 2] = ["makejinja==2.8.1", "jsonschema>=4.20,<5"];
+const PACKAGES: [&str; 3] = ["makejinja==2.8.1", "jinja2==3.1.6", "jsonschema>=4.20,<5"];
+
+/// Asks Jinja2 for every case; an answer has `text` or `error`.
+pub fn jinja(asked: &Value) -> Vec<Value> {
+    ask(DRIVER, asked).as_array().expect("a list").clone()
+}
 
 /// Runs a Python program with the packages at hand: JSON on its stdin, JSON on its stdout.
 pub fn ask(program: &str, question: &Value) -> Value {
-    let mut child = Command::new("python3")
-        .args(["-c", program])
-        .env("PYTHONPATH", site())
-        .env("LC_ALL", "C.UTF-8")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("python3 starts");
-    let mut pipe = child.stdin.take().expect("a pipe");
-    pipe.write_all(question.to_string().as_bytes()).expect("the child reads");
-    drop(pipe);
-    let output = child.wait_with_output().expect("the child ends");
+    let mut command = Command::new("python3");
+    command.args(["-c", program]);
+    let output = run(command, &question.to_string());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
+/// Returns the command that runs makejinja in a project.
+pub fn makejinja(project: &Path) -> Command {
+    let mut command = Command::new("python3");
+    command.args(["-m", "makejinja"]).current_dir(project).env("PYTHONPATH", site()).env("LC_ALL", "C.UTF-8");
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
+fn run(mut command: Command, stdin: &str) -> Output {
+    command.env("PYTHONPATH", site()).env("LC_ALL", "C.UTF-8");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("python3 starts");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    pipe.write_all(stdin.as_bytes()).expect("the child reads");
+    drop(pipe);
+    child.wait_with_output().expect("the child ends")
+}
+
 /// Returns the folder of the installed packages; installs them first, which may take a minute.
-fn site() -> &'static Path {
+pub fn site() -> &'static Path {
     static SITE: OnceLock<PathBuf> = OnceLock::new();
     SITE.get_or_init(|| {
         let tools = cache().join("infra-test-tools");
         std::fs::create_dir_all(&tools).expect("a writable cache");
         // Compiled parts fit one version of Python only.
-        let site = tools.join(format!("makejinja-data-python{}", python_version()));
-        let lock = File::create(tools.join("makejinja-data.lock")).expect("a writable cache");
+        let site = tools.join(format!("makejinja-2.8.1-with-jsonschema-python{}", python_version()));
+        let lock = File::create(tools.join("makejinja.lock")).expect("a writable cache");
         lock.lock().expect("a lock");
         if !site.exists() {
             install(&tools, &site);

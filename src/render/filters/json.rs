@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-use minijinja::value::{Rest, Value, ValueKind};
+use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, State};
 
 use crate::render::fault::fault;
-use crate::render::python::arguments::Arguments;
+use crate::render::python::arguments::{Arguments, Given};
 use crate::render::python::dict::pairs_of;
 use crate::render::python::number::{as_float, float_text};
 use crate::render::python::operators::check_text;
@@ -20,8 +20,8 @@ pub fn add_to(env: &mut Environment<'_>) {
     env.add_filter("tojson", to_json);
 }
 
-fn to_json(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["indent"])?;
+fn to_json(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["indent"])?;
     let indent = args.get("indent");
     let unit = indent.map(|indent| match indent.as_str() {
         Some(text) => text.to_owned(),

@@ -1,11 +1,10 @@
 //! Filters that make or change numbers.
 
-use minijinja::value::{Rest, Value, ValueKind};
-use minijinja::{Environment, Error, State};
+use minijinja::value::{Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind};
 
 use crate::render::fault::fault;
-use crate::render::python::arguments::Arguments;
-use crate::render::python::defined;
+use crate::render::python::arguments::{Arguments, Given};
 use crate::render::python::number::{
     as_float, as_int, float_text, int_value, parse_float, parse_int, round_half_even,
 };
@@ -20,11 +19,11 @@ pub fn add_to(env: &mut Environment<'_>) {
 }
 
 /// `int(default=0, base=10)`: what is no number is the default.
-fn int(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["default", "base"])?;
+fn int(value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["default", "base"])?;
     let default = args.get("default").cloned().unwrap_or_else(|| Value::from(0));
     let base = u32::try_from(args.int("base", 10)?).unwrap_or(10);
-    defined(state, &value)?;
+    never_undefined(&value)?;
     let number = match value.as_str() {
         Some(text) => parse_int(text, base).or_else(|| parse_float(text).and_then(whole)),
         None => as_int(&value).or_else(|| as_float(&value).and_then(whole)),
@@ -32,21 +31,26 @@ fn int(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, 
     Ok(number.map_or(default, int_value))
 }
 
+/// An undefined value has no number in any mode, as in Jinja2.
+fn never_undefined(value: &Value) -> Result<(), Error> {
+    if value.is_undefined() { Err(Error::from(ErrorKind::UndefinedError)) } else { Ok(()) }
+}
+
 fn whole(number: f64) -> Option<i128> {
     number.is_finite().then(|| number.trunc() as i128)
 }
 
-fn float(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["default"])?;
+fn float(value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["default"])?;
     let default = args.get("default").cloned().unwrap_or_else(|| Value::from(0.0));
-    defined(state, &value)?;
+    never_undefined(&value)?;
     let number = value.as_str().map_or_else(|| as_float(&value), parse_float);
     Ok(number.map_or(default, Value::from))
 }
 
 /// `round(precision=0, method='common')`: halves go to the even digit, as Python's do.
-fn round(value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["precision", "method"])?;
+fn round(value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["precision", "method"])?;
     let precision = args.int("precision", 0)?.clamp(-300, 300) as i32;
     let method = args.text("method", "common");
     let number = as_float(&value).ok_or_else(|| fault("`round` needs a number"))?;
@@ -72,8 +76,8 @@ fn abs(value: Value) -> Result<Value, Error> {
 }
 
 /// `13 kB`, or `13 KiB` with `binary`.
-fn file_size(value: Value, args: Rest<Value>) -> Result<String, Error> {
-    let binary = Arguments::read(&args, &["binary"])?.truth("binary", false);
+fn file_size(value: Value, args: Given) -> Result<String, Error> {
+    let binary = Arguments::read(args, &["binary"])?.truth("binary", false);
     let bytes = match value.as_str() {
         Some(text) => parse_float(text),
         None => as_float(&value),

@@ -1,15 +1,15 @@
 //! Filters of lists and maps; what they return, a template can change.
 
-use minijinja::value::{Kwargs, Rest, Tuple, Value, ValueKind};
+use minijinja::value::{Kwargs, Tuple, Value, ValueKind};
 use minijinja::{Environment, Error, State, filters};
 
 use crate::render::fault::fault;
-use crate::render::python::arguments::Arguments;
-use crate::render::python::dict::pairs_of;
+use crate::render::python::arguments::{Arguments, Given};
+use crate::render::python::dict::{Dict, pairs_of};
 use crate::render::python::list::List;
-use crate::render::python::number::{as_float, as_int, int_value};
-use crate::render::python::operators::check_text;
-use crate::render::python::{defined, items_of, text};
+use crate::render::python::objects::Joiner;
+use crate::render::python::operators::{add, check_text};
+use crate::render::python::{defined, items_of, split_arguments, text};
 
 /// Adds the filters.
 pub fn add_to(env: &mut Environment<'_>) {
@@ -27,6 +27,11 @@ pub fn add_to(env: &mut Environment<'_>) {
     env.add_filter("sort", sort);
     env.add_filter("unique", unique);
     env.add_filter("dictsort", dict_sort);
+    env.add_filter("default", default);
+    env.add_filter("d", default);
+    env.add_filter("attr", attr);
+    env.add_test("sequence", |value: Value| value.as_str().is_some() || value.len().is_some());
+    env.add_test("callable", is_callable);
 }
 
 fn length(state: &State<'_, '_>, value: Value) -> Result<usize, Error> {
@@ -51,8 +56,8 @@ fn at_path(value: &Value, path: &Value) -> Value {
 }
 
 /// `join(d='', attribute=None)`.
-fn join(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["d", "attribute"])?;
+fn join(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["d", "attribute"])?;
     let (separator, attribute) = (args.text("d", ""), args.get("attribute"));
     let mut out = String::new();
     for (at, item) in items_of(state, &value)?.iter().enumerate() {
@@ -76,19 +81,13 @@ fn last(state: &State<'_, '_>, value: Value) -> Result<Value, Error> {
 }
 
 /// `sum(attribute=None, start=0)`.
-fn sum(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["attribute", "start"])?;
+fn sum(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["attribute", "start"])?;
     let (attribute, start) = (args.get("attribute"), args.get("start").cloned());
     let start = start.unwrap_or_else(|| Value::from(0));
     items_of(state, &value)?.iter().try_fold(start, |total, item| {
         let item = attribute.map_or_else(|| item.clone(), |path| at_path(item, path));
-        match (as_int(&total), as_int(&item)) {
-            (Some(total), Some(item)) => Ok(int_value(total.saturating_add(item))),
-            _ => match (as_float(&total), as_float(&item)) {
-                (Some(total), Some(item)) => Ok(Value::from(total + item)),
-                _ => Err(fault("`sum` adds numbers")),
-            },
-        }
+        add(total, item)
     })
 }
 
@@ -114,8 +113,8 @@ fn items(state: &State<'_, '_>, value: Value) -> Result<Value, Error> {
 }
 
 /// `batch(linecount, fill_with=None)`.
-fn batch(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["linecount", "fill_with"])?;
+fn batch(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["linecount", "fill_with"])?;
     args.required("linecount")?;
     let (count, fill) = (args.size("linecount", 1)?, args.get("fill_with"));
     let items = items_of(state, &value)?;
@@ -131,8 +130,8 @@ fn batch(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value
 }
 
 /// `slice(slices, fill_with=None)`: so many columns, the first ones longer.
-fn slice(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["slices", "fill_with"])?;
+fn slice(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["slices", "fill_with"])?;
     let (count, fill) = (args.size("slices", 0)?, args.get("fill_with").cloned());
     let items = items_of(state, &value)?;
     if count == 0 {
@@ -150,34 +149,62 @@ fn slice(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value
     Ok(List::value(columns.collect()))
 }
 
+/// Returns whether a value can be called; data and texts cannot.
+fn is_callable(value: Value) -> bool {
+    matches!(value.kind(), ValueKind::Plain)
+        || value.downcast_object_ref::<Joiner>().is_some()
+        || is_macro(&value)
+}
+
+fn is_macro(value: &Value) -> bool {
+    value.to_string().starts_with("<macro ")
+}
+
 /// Hands a list that minijinja made over as one that can change.
 fn changeable(state: &State<'_, '_>, value: &Value) -> Result<Value, Error> {
     items_of(state, value).map(List::value)
 }
 
-fn sort(state: &mut State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let mut named = Vec::new();
-    // Jinja2 also takes `reverse`, `case_sensitive` and `attribute` by their places.
-    for (name, value) in ["reverse", "case_sensitive", "attribute"].into_iter().zip(args.iter()) {
-        match value.is_kwargs() {
-            true => named.extend(pairs_of(state, value)?),
-            false => named.push((Value::from(name), value.clone())),
-        }
-    }
-    let named: Kwargs = named.into_iter().map(|(name, value)| (text::string(&name), value)).collect();
+fn sort(state: &mut State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["reverse", "case_sensitive", "attribute"])?;
+    let named: Kwargs = args.given().collect();
     let items = items_of(state, &value)?;
     let sorted = filters::sort(state, Value::from(items), named)?;
     changeable(state, &sorted)
 }
 
-fn unique(state: &mut State<'_, '_>, value: Value, named: Kwargs) -> Result<Value, Error> {
+fn unique(state: &mut State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["case_sensitive", "attribute"])?;
+    let named: Kwargs = args.given().collect();
     let items = items_of(state, &value)?;
     let unique = filters::unique(state, Value::from(items), named)?;
     changeable(state, &unique)
 }
 
-fn dict_sort(state: &mut State<'_, '_>, value: Value, named: Kwargs) -> Result<Value, Error> {
+fn dict_sort(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["case_sensitive", "by", "reverse"])?;
     defined(state, &value)?;
+    let named: Kwargs = args.given().collect();
     let sorted = filters::dictsort(&value, named)?;
     changeable(state, &sorted)
+}
+
+/// `default(default_value='', boolean=False)`.
+fn default(value: Value, args: Given) -> Result<Value, Error> {
+    let args = args.into_values();
+    let (plain, named) = split_arguments(&args);
+    let by_name = |name: &str| named.as_ref().and_then(|named| named.get::<Value>(name).ok());
+    let other = plain.first().cloned().or_else(|| by_name("default_value"));
+    let boolean = plain.get(1).cloned().or_else(|| by_name("boolean"));
+    let replaced =
+        value.is_undefined() || (boolean.is_some_and(|boolean| boolean.is_true()) && !value.is_true());
+    Ok(if replaced { other.unwrap_or_else(|| Value::from("")) } else { value })
+}
+
+/// An attribute, not an item: maps of data have none.
+fn attr(value: Value, name: String) -> Value {
+    if value.downcast_object_ref::<Dict>().is_some() {
+        return Value::UNDEFINED;
+    }
+    value.get_attr(&name).unwrap_or_default()
 }

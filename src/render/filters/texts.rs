@@ -1,9 +1,9 @@
 //! Filters of texts; a value that is no text is taken as it would be printed.
 
-use minijinja::value::{Rest, Tuple, Value};
+use minijinja::value::{Tuple, Value};
 use minijinja::{Environment, Error, State};
 
-use crate::render::python::arguments::Arguments;
+use crate::render::python::arguments::{Arguments, Given};
 use crate::render::python::operators::check_text;
 use crate::render::python::{defined, format, text};
 
@@ -63,8 +63,8 @@ fn capitalize(text: &str) -> String {
     first + &chars.as_str().to_lowercase()
 }
 
-fn trim(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["chars"])?;
+fn trim(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["chars"])?;
     let text = plain(state, &value)?;
     Ok(Value::from(match args.get("chars").and_then(Value::as_str) {
         Some(chars) => text.trim_matches(|char| chars.contains(char)),
@@ -72,8 +72,8 @@ fn trim(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value,
     }))
 }
 
-fn replace(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["old", "new", "count"])?;
+fn replace(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["old", "new", "count"])?;
     let (old, new) = (plain(state, args.required("old")?)?, plain(state, args.required("new")?)?);
     let text = plain(state, &value)?;
     let replaced = match usize::try_from(args.int("count", -1)?) {
@@ -85,14 +85,14 @@ fn replace(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Val
 }
 
 /// `indent(width=4, first=False, blank=False)`: the first line stays, blank lines too.
-fn indent(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["width", "first", "blank"])?;
+fn indent(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["width", "first", "blank"])?;
     let unit = match args.get("width").and_then(Value::as_str) {
         Some(unit) => unit.to_owned(),
         None => " ".repeat(args.size("width", 4)?),
     };
     let (first, blank) = (args.truth("first", false), args.truth("blank", false));
-    let text = plain(state, &value)?;
+    let text = plain(state, &value)?.replace("\r\n", "\n").replace('\r', "\n");
     let mut out = String::with_capacity(text.len());
     for (at, line) in text.split('\n').enumerate() {
         if at > 0 {
@@ -109,8 +109,8 @@ fn indent(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Valu
 }
 
 /// `wordwrap(width=79, break_long_words=True, wrapstring="\n")`: lines stay lines.
-fn word_wrap(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["width", "break_long_words", "wrapstring", "break_on_hyphens"])?;
+fn word_wrap(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["width", "break_long_words", "wrapstring", "break_on_hyphens"])?;
     let wrap = Wrap {
         width: args.size("width", 79)?.max(1),
         break_long: args.truth("break_long_words", true),
@@ -199,8 +199,8 @@ fn word_count(state: &State<'_, '_>, value: Value) -> Result<usize, Error> {
 }
 
 /// `truncate(length=255, killwords=False, end='...', leeway=5)`.
-fn truncate(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let args = Arguments::read(&args, &["length", "killwords", "end", "leeway"])?;
+fn truncate(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["length", "killwords", "end", "leeway"])?;
     let (length, leeway) = (args.size("length", 255)?, args.size("leeway", 5)?);
     let (kill_words, end) = (args.truth("killwords", false), args.text("end", "..."));
     let text = plain(state, &value)?;
@@ -214,8 +214,8 @@ fn truncate(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Va
     Ok(Value::from(format!("{kept}{end}")))
 }
 
-fn center(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
-    let width = Arguments::read(&args, &["width"])?.size("width", 80)?;
+fn center(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let width = Arguments::read(args, &["width"])?.size("width", 80)?;
     let text = plain(state, &value)?;
     let missing = width.saturating_sub(text.chars().count());
     let left = missing / 2 + (missing & width & 1);
@@ -223,11 +223,12 @@ fn center(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Valu
 }
 
 /// `'%s'|format(x)`.
-fn format_filter(state: &State<'_, '_>, value: Value, args: Rest<Value>) -> Result<Value, Error> {
+fn format_filter(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
     let pattern = plain(state, &value)?;
+    let args = args.into_values();
     let values = match args.last().filter(|last| last.is_kwargs()) {
         Some(named) => named.clone(),
-        None => Value::from(Tuple::from(args.to_vec())),
+        None => Value::from(Tuple::from(args)),
     };
     format::percent(&pattern, &values).map(Value::from)
 }

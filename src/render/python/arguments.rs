@@ -1,7 +1,7 @@
 //! The arguments of a call by place or by name, as Python binds them.
 
 use minijinja::Error;
-use minijinja::value::{Kwargs, Value};
+use minijinja::value::{Kwargs, Rest, Value, ValueOrKwargs};
 
 use super::number::as_int;
 use super::{split_arguments, text};
@@ -9,6 +9,9 @@ use crate::render::fault::fault;
 
 /// The largest number that a width or a count may be.
 const MAX_SIZE: usize = 10_000;
+
+/// What a call gives, those by name last.
+pub type Given = Rest<ValueOrKwargs>;
 
 /// Arguments under their names; one that was not given, or is `none`, is not there.
 #[derive(Debug)]
@@ -19,8 +22,9 @@ pub struct Arguments {
 
 impl Arguments {
     /// Binds what a call gives to the names that it may give.
-    pub fn read(args: &[Value], names: &'static [&'static str]) -> Result<Self, Error> {
-        let (plain, named) = split_arguments(args);
+    pub fn read(args: Given, names: &'static [&'static str]) -> Result<Self, Error> {
+        let args = args.into_values();
+        let (plain, named) = split_arguments(&args);
         if plain.len() > names.len() {
             return Err(fault(format!("expected at most {} arguments, found {}", names.len(), plain.len())));
         }
@@ -37,6 +41,11 @@ impl Arguments {
     pub fn get(&self, name: &str) -> Option<&Value> {
         let at = self.names.iter().position(|each| *each == name)?;
         self.values.get(at)?.as_ref()
+    }
+
+    /// Returns the arguments that were given, under their names.
+    pub fn given(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        self.names.iter().zip(&self.values).filter_map(|(name, value)| Some((*name, value.clone()?)))
     }
 
     /// Returns an argument that must be there.

@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use minijinja::value::{DynObject, Enumerator, Object, ObjectRepr, Tuple, Value, ValueKind};
 use minijinja::{Error, ErrorKind, State};
 
+use super::number::{as_float, as_int, int_value};
 use super::{items_of, list::List, split_arguments, text};
 use crate::render::fault::fault;
 
@@ -22,22 +23,33 @@ struct Entries {
     places: HashMap<Value, usize>,
 }
 
+/// Returns what a key is looked up by: in Python `1`, `1.0` and `True` are the same key.
+fn canonical(key: &Value) -> Value {
+    match as_float(key) {
+        Some(number) if number.fract() == 0.0 => {
+            as_int(key).map_or_else(|| int_value(number as i128), int_value)
+        }
+        _ => key.clone(),
+    }
+}
+
 impl Entries {
     fn get(&self, key: &Value) -> Option<&Value> {
-        self.places.get(key).and_then(|place| self.pairs.get(*place)).map(|(_, value)| value)
+        self.places.get(&canonical(key)).and_then(|place| self.pairs.get(*place)).map(|(_, value)| value)
     }
 
     fn set(&mut self, key: Value, value: Value) {
-        if let Some((_, old)) = self.places.get(&key).and_then(|place| self.pairs.get_mut(*place)) {
+        if let Some((_, old)) = self.places.get(&canonical(&key)).and_then(|place| self.pairs.get_mut(*place))
+        {
             *old = value;
             return;
         }
-        self.places.insert(key.clone(), self.pairs.len());
+        self.places.insert(canonical(&key), self.pairs.len());
         self.pairs.push((key, value));
     }
 
     fn remove(&mut self, key: &Value) -> Option<Value> {
-        let place = self.places.remove(key)?;
+        let place = self.places.remove(&canonical(key))?;
         let (_, value) = self.pairs.remove(place);
         self.places.values_mut().filter(|other| **other > place).for_each(|other| *other -= 1);
         Some(value)

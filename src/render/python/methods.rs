@@ -63,7 +63,12 @@ fn text_method(
         "isdecimal" | "isdigit" | "isnumeric" => {
             Value::from(!text.is_empty() && text.chars().all(char::is_numeric))
         }
-        "index" | "rindex" => index(text, method, args)?,
+        "find" | "rfind" | "index" | "rindex" => find(text, method, args)?,
+        "startswith" | "endswith" => begins_or_ends(state, text, method, args)?,
+        "count" => {
+            let what = wanted(args)?.as_str().unwrap_or_default();
+            Value::from(within(text, args)?.0.matches(what).count())
+        }
         "expandtabs" => Value::from(text.replace('\t', "        ")),
         "join" => join(state, text, args)?,
         "replace" => replace(text, args)?,
@@ -112,7 +117,10 @@ fn cut<'a>(text: &'a str, separator: &str, most: usize, side: Side) -> Vec<&'a s
 /// Splits at runs of white space; the part that is left whole keeps its own.
 fn words(text: &str, most: usize, side: Side) -> Vec<&str> {
     let mut parts = Vec::new();
-    let mut rest = text.trim();
+    let mut rest = match side {
+        Side::Left => text.trim_start(),
+        Side::Right => text.trim_end(),
+    };
     while parts.len() < most && !rest.is_empty() {
         let found = match side {
             Side::Left => rest.split_once(char::is_whitespace).map(|(word, left)| (word, left.trim_start())),
@@ -190,11 +198,46 @@ fn justify(text: &str, method: &str, args: &[Value]) -> Result<String, Error> {
     })
 }
 
-fn index(text: &str, method: &str, args: &[Value]) -> Result<Value, Error> {
-    let what = separator(args)?;
-    let found = if method == "index" { text.find(what) } else { text.rfind(what) };
-    let found = found.ok_or_else(|| fault("the text has no such part"))?;
-    Ok(Value::from(text[..found].chars().count()))
+/// Returns the part of a text between the second and third arguments, and how many characters stand
+/// before it.
+fn within<'a>(text: &'a str, args: &[Value]) -> Result<(&'a str, usize), Error> {
+    let len = text.chars().count();
+    let bound = |at: usize, default: usize| -> Result<usize, Error> {
+        let Some(value) = args.get(at).filter(|value| !value.is_none()) else { return Ok(default) };
+        let place = value.as_i64().ok_or_else(|| fault("expected a whole number"))?;
+        let place = if place < 0 { place.saturating_add_unsigned(len as u64) } else { place };
+        Ok(usize::try_from(place.max(0)).unwrap_or(len).min(len))
+    };
+    let (start, end) = (bound(1, 0)?, bound(2, len)?);
+    let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
+    Ok((text.get(byte(start)..byte(end)).unwrap_or_default(), start))
+}
+
+fn wanted(args: &[Value]) -> Result<&Value, Error> {
+    args.first().ok_or_else(|| fault("expected a text to look for"))
+}
+
+fn find(text: &str, method: &str, args: &[Value]) -> Result<Value, Error> {
+    let (part, before) = within(text, args)?;
+    let what = wanted(args)?.as_str().ok_or_else(|| fault("expected a text to look for"))?;
+    let found = if method.starts_with('r') { part.rfind(what) } else { part.find(what) };
+    match found {
+        Some(at) => Ok(Value::from(before + part[..at].chars().count())),
+        None if method.ends_with("find") => Ok(Value::from(-1)),
+        None => Err(fault("the text has no such part")),
+    }
+}
+
+fn begins_or_ends(state: &State<'_, '_>, text: &str, method: &str, args: &[Value]) -> Result<Value, Error> {
+    let (part, _) = within(text, args)?;
+    let wanted = wanted(args)?;
+    let candidates = match wanted.as_str() {
+        Some(_) => vec![wanted.clone()],
+        None => items_of(state, wanted)?,
+    };
+    let fits =
+        |what: &str| if method == "startswith" { part.starts_with(what) } else { part.ends_with(what) };
+    Ok(Value::from(candidates.iter().filter_map(Value::as_str).any(fits)))
 }
 
 fn join(state: &State<'_, '_>, separator: &str, args: &[Value]) -> Result<Value, Error> {

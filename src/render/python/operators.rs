@@ -3,9 +3,12 @@
 //!
 //! Undefined values fail in arithmetic, whatever the mode: so does Jinja2.
 
-use minijinja::value::{Rest, Tuple, Value, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, State};
+use std::cmp::Ordering;
 
+use minijinja::value::{Rest, Tuple, Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
+
+use super::arguments::Given;
 use super::dict::{Dict, pairs_of};
 use super::list::{List, MAX_ITEMS};
 use super::number::{as_float, as_int, int_value};
@@ -17,12 +20,14 @@ use crate::render::limits::MAX_TEXT;
 pub fn add_to(env: &mut Environment<'_>) {
     env.add_function("__list", list);
     env.add_function("__dict", dict);
+    env.add_function("dict", new_dict);
     env.add_function("__concat", concat);
     env.add_function("__add", add);
     env.add_function("__mul", mul);
     env.add_function("__mod", modulo);
     env.add_function("__pow", pow);
     env.add_function("__slice", slice);
+    env.add_function("__compare", compare);
 }
 
 fn list(state: &State<'_, '_>, literal: Value) -> Result<Value, Error> {
@@ -31,6 +36,15 @@ fn list(state: &State<'_, '_>, literal: Value) -> Result<Value, Error> {
 
 fn dict(state: &State<'_, '_>, literal: Value) -> Result<Value, Error> {
     Ok(Dict::value(pairs_of(state, &literal)?))
+}
+
+/// `dict(map_or_pairs, name=value)`.
+fn new_dict(state: &State<'_, '_>, args: Given) -> Result<Value, Error> {
+    let mut pairs = Vec::new();
+    for each in args.into_values() {
+        pairs.extend(pairs_of(state, &each)?);
+    }
+    Ok(Dict::value(pairs))
 }
 
 fn concat(state: &State<'_, '_>, parts: Rest<Value>) -> Result<Value, Error> {
@@ -51,7 +65,8 @@ pub fn check_text(len: usize) -> Result<(), Error> {
     if len > MAX_TEXT { Err(fault("a text grew too large")) } else { Ok(()) }
 }
 
-fn add(left: Value, right: Value) -> Result<Value, Error> {
+/// `left + right`: numbers, texts, lists with lists and tuples with tuples.
+pub fn add(left: Value, right: Value) -> Result<Value, Error> {
     if let (Some(left), Some(right)) = (as_int(&left), as_int(&right)) {
         return left.checked_add(right).map(int_value).ok_or_else(overflow);
     }
@@ -131,6 +146,30 @@ fn pow(left: Value, right: Value) -> Result<Value, Error> {
     }
 }
 
+/// `left < right` and the like: only what Python can order.
+fn compare(sign: &str, left: Value, right: Value) -> Result<bool, Error> {
+    let order = order(&left, &right).ok_or_else(|| unsupported(sign, &left, &right))?;
+    Ok(match sign {
+        "<" => order == Some(Ordering::Less),
+        "<=" => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+        ">" => order == Some(Ordering::Greater),
+        _ => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+    })
+}
+
+/// Returns how two values stand, if they can be compared at all; not-a-number stands nowhere.
+fn order(left: &Value, right: &Value) -> Option<Option<Ordering>> {
+    if let (Some(left), Some(right)) = (as_int(left), as_int(right)) {
+        return Some(Some(left.cmp(&right)));
+    }
+    if let (Some(left), Some(right)) = (as_float(left), as_float(right)) {
+        return Some(left.partial_cmp(&right));
+    }
+    let alike = left.kind() == right.kind() && left.is_tuple() == right.is_tuple();
+    let ordered = matches!(left.kind(), ValueKind::String | ValueKind::Seq | ValueKind::Iterable);
+    (alike && ordered).then(|| Some(left.cmp(right)))
+}
+
 /// `what[start:stop:step]` with Python's clamping.
 fn slice(
     state: &State<'_, '_>,
@@ -139,11 +178,16 @@ fn slice(
     stop: Value,
     step: Option<Value>,
 ) -> Result<Value, Error> {
-    defined(state, &what)?;
+    if what.is_undefined() {
+        // Only in this mode is there something below an undefined value: another one.
+        return match state.undefined_behavior() {
+            UndefinedBehavior::Chainable => Ok(what),
+            _ => Err(Error::from(ErrorKind::UndefinedError)),
+        };
+    }
     let text = what.as_str().map(|text| text.chars().map(Value::from).collect::<Vec<_>>());
     let items = match text {
         Some(chars) => chars,
-        None if what.is_undefined() => Vec::new(),
         None => sequence(&what)?.ok_or_else(|| fault(format!("a {} cannot be sliced", what.kind())))?,
     };
     let step = bound(&step.unwrap_or_default())?.unwrap_or(1);

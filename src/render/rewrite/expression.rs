@@ -116,13 +116,25 @@ impl<'a> Reader<'a> {
                 text += &self.container()?;
                 continue;
             }
-            let compares = ["==", "!=", "<", ">", "<=", ">="].iter().any(|sign| self.sees(sign));
-            if !compares {
-                return Some(text);
+            let Some(sign) = self.comparing() else { return Some(text) };
+            if sign != "==" && sign != "!=" {
+                let spaced = self.take_as(",")?;
+                let right = self.sum()?;
+                let (space, left) = parted(&text);
+                // A chain of comparisons is minijinja's to take apart.
+                text = match self.comparing().is_some() {
+                    true => [&text, spaced.trim_end_matches(','), sign, &right].concat(),
+                    false => format!("{space}__compare('{sign}',{left}{spaced}{right})"),
+                };
+                continue;
             }
             text += &self.take()?;
             text += &self.sum()?;
         }
+    }
+
+    fn comparing(&self) -> Option<&'static str> {
+        ["==", "!=", "<=", ">=", "<", ">"].into_iter().find(|sign| self.sees(sign))
     }
 
     /// Reads what is searched: a literal list there is never changed and stays as it is.
@@ -252,9 +264,15 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn take_text(&mut self) -> Option<String> {
+        let token = self.peek()?;
+        self.at += 1;
+        Some(token.space.to_owned() + &python_text(token.text))
+    }
+
     /// Texts side by side are one.
     fn texts(&mut self) -> Option<String> {
-        let first = self.take()?;
+        let first = self.take_text()?;
         if self.peek().is_none_or(|next| next.kind != Kind::Text) {
             return Some(first);
         }
@@ -262,7 +280,7 @@ impl<'a> Reader<'a> {
         text = format!("{space}__concat({text}");
         while self.peek().is_some_and(|next| next.kind == Kind::Text) {
             text += ",";
-            text += &self.take()?;
+            text += &self.take_text()?;
         }
         Some(text + ")")
     }
@@ -380,6 +398,24 @@ const KEYWORDS: &[&str] = &["and", "or", "not", "in", "is", "if", "else"];
 
 /// Names that may follow an expression in a statement.
 const STATEMENT_WORDS: &[&str] = &["recursive", "ignore", "with", "without", "as", "import"];
+
+/// Returns a quoted text in which `\/` stays two characters, as in Python.
+fn python_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        out.push(char);
+        if char != '\\' {
+            continue;
+        }
+        match chars.next() {
+            Some('/') => out.push_str("\\/"),
+            Some(other) => out.push(other),
+            None => {}
+        }
+    }
+    out
+}
 
 /// Parts a text into the white space before it and the rest.
 fn parted(text: &str) -> (String, String) {

@@ -3,14 +3,21 @@
 use super::Marks;
 use super::expression::{rewrite, rewrite_statement};
 use super::tokens::Tokens;
+use crate::render::settings::Whitespace;
 
 /// Rewrites a template whose line ends are `\n`.
-pub fn template(source: &str, marks: &Marks) -> String {
+pub fn template(source: &str, marks: &Marks, whitespace: Whitespace) -> String {
+    let source = match whitespace.keep_trailing_newline {
+        true => source,
+        // What is added at the end would hide the line end from minijinja.
+        false => source.strip_suffix('\n').unwrap_or(source),
+    };
+    let rewriter = Rewriter { marks, weight: source.len(), whitespace };
     let mut out = String::with_capacity(source.len() + source.len() / 8);
     let mut rest = source;
     while let Some((before, tag, inside)) = next_tag(rest, marks) {
         out.push_str(before);
-        let Some((text, after)) = Rewriter { marks, weight: source.len() }.tag(tag, inside) else {
+        let Some((text, after)) = rewriter.tag(tag, inside) else {
             // What does not end here is minijinja's to complain about.
             out.push_str(&rest[before.len()..]);
             return out;
@@ -56,6 +63,7 @@ struct Rewriter<'a> {
     marks: &'a Marks,
     /// How many bytes a turn of a loop is counted as: at most the whole template.
     weight: usize,
+    whitespace: Whitespace,
 }
 
 impl<'a> Rewriter<'a> {
@@ -122,11 +130,30 @@ impl<'a> Rewriter<'a> {
             let ended = Tokens::until(body, end)
                 .filter(|(tokens, _)| matches!(tokens.list.as_slice(), [word] if word.text == "endraw"))
                 .and_then(|(_, rest)| closing_of(rest, end));
-            if let Some((_, after)) = ended {
-                return Some(([start, &inside[..inside.len() - after.len()]].concat(), after));
+            if let Some((closing, after)) = ended {
+                let whole = &inside[..inside.len() - after.len()];
+                return Some((self.with_first_line_end(whole, rest, closing), after));
             }
             left = &left[at..];
         }
+    }
+}
+
+impl Rewriter<'_> {
+    /// Returns a raw part whose first line end stays: Jinja2 trims none there, minijinja does.
+    ///
+    /// The line end is written before, and the trimmed one keeps the count of lines.
+    fn with_first_line_end(&self, whole: &str, rest: &str, closing: &str) -> String {
+        let (start, end) = &self.marks.block;
+        let trimmed = self.whitespace.trim_blocks
+            && rest.strip_prefix(end.as_str()).is_some_and(|body| body.starts_with('\n'));
+        if !trimmed {
+            return [start, whole].concat();
+        }
+        let (control, body) = control_of(whole);
+        let inner = body.strip_suffix(closing).unwrap_or(body);
+        let (open, close) = &self.marks.variable;
+        format!("{start}{control} with {end}{open} '\\n' {close}{start}{inner}{end}{start} endwith {closing}")
     }
 }
 
@@ -157,7 +184,7 @@ mod tests {
     fn text_comments_and_raw_parts_pass_unchanged() {
         let source = "# a [1] % 2\n#| [1] % 2 #|\n#% raw %##{ [1] }##% endraw %#\n#{ a.b }#\n";
 
-        let rewritten = template(source, &marks());
+        let rewritten = template(source, &marks(), Whitespace::default());
 
         assert_eq!(rewritten, format!("{source}#%+ do __tick({}) +%#", source.len()));
     }
@@ -167,13 +194,13 @@ mod tests {
         let source = "#%- set x = [1,\n  2] -%#\n#{ '}#' % x }#";
         let expected = "#%- set x = __list([1,\n  2]) -%#\n#{ __mod('}#' , x) }#";
 
-        let rewritten = template(source, &marks());
+        let rewritten = template(source, &marks(), Whitespace::default());
 
         assert!(rewritten.starts_with(expected), "{rewritten}");
     }
 
     #[test]
     fn a_tag_without_an_end_stays_for_the_engine_to_tell() {
-        assert_eq!(template("a #{ [1] ", &marks()), "a #{ [1] ");
+        assert_eq!(template("a #{ [1] ", &marks(), Whitespace::default()), "a #{ [1] ");
     }
 }

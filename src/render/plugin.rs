@@ -1,0 +1,235 @@
+//! The Python plugin that a makejinja project may have: only its `data()` is run, by `python3`,
+//! once, and only with a permission that the caller hands in.
+//!
+//! makejinja itself need not be installed: the program handed to Python brings a stand-in for
+//! the few names that plugins import from it. Begin at [`find`], then [`run`].
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::settings::{RenderSettings, inside};
+use crate::error::{Error, Result, io};
+use crate::model::{Environment, Values};
+use crate::process::{self, Interrupts, Invocation};
+
+/// What Python runs; it prints one line of JSON.
+const PROGRAM: &str = include_str!("plugin/run_plugin.py");
+
+/// The largest answer of a plugin.
+const MAX_ANSWER: usize = 64 << 20;
+
+/// The plugins of a project, found but not run.
+#[derive(Clone, Debug)]
+pub struct Plugins {
+    /// Import paths such as `plugin:Plugin`, in order.
+    names: Vec<String>,
+    /// The files they are in, relative to the root.
+    files: Vec<String>,
+    /// Folders in which Python looks, absolute.
+    import_paths: Vec<PathBuf>,
+    hash: String,
+}
+
+/// Says that somebody allowed the plugins to run as they were when this was made.
+#[derive(Clone, Debug)]
+pub struct Permission {
+    hash: String,
+}
+
+impl Permission {
+    /// Allows plugins with this content, and no other.
+    pub fn for_hash(hash: impl Into<String>) -> Self {
+        Self { hash: hash.into() }
+    }
+}
+
+impl Plugins {
+    /// Returns the files whose code would run, relative to the root.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Returns a hash over names and content, by which a permission is remembered.
+    pub fn plugin_hash(&self) -> &str {
+        &self.hash
+    }
+}
+
+/// Finds the plugins that the settings name; `None` where they name none.
+pub fn find(root: &Path, settings: &RenderSettings) -> Result<Option<Plugins>> {
+    if settings.plugins.is_empty() {
+        return Ok(None);
+    }
+    let mut digest = Sha256::new();
+    let mut files = Vec::new();
+    for name in &settings.plugins {
+        let file = locate(root, settings, name)?;
+        let path = root.join(&file);
+        let code = std::fs::read(&path).map_err(io("read", &path))?;
+        digest.update(name.as_bytes());
+        digest.update([0]);
+        digest.update(Sha256::digest(&code));
+        files.push(file);
+    }
+    let hash = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let import_paths = settings.import_paths.iter().map(|path| root.join(path)).collect();
+    Ok(Some(Plugins { names: settings.plugins.clone(), files, import_paths, hash }))
+}
+
+/// Returns the file of a plugin, relative to the root.
+fn locate(root: &Path, settings: &RenderSettings, name: &str) -> Result<String> {
+    let module = module_of(name).replace('.', "/");
+    for folder in &settings.import_paths {
+        for file in [format!("{folder}/{module}.py"), format!("{folder}/{module}/__init__.py")] {
+            let file = inside("import_paths", &file)?;
+            if root.join(&file).is_file() {
+                return Ok(file);
+            }
+        }
+    }
+    Err(Error::invalid(format!("the plugin `{name}` has no file below {}", quoted(&settings.import_paths)))
+        .at("makejinja.toml")
+        .hint("say with `import_paths` where it is"))
+}
+
+/// Returns the module of `package.module:Class` or `package.module.Class`.
+fn module_of(name: &str) -> &str {
+    name.split_once(':').or_else(|| name.rsplit_once('.')).map_or(name, |(module, _)| module)
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Runs `data()` of the plugins and returns what they add to the data.
+pub async fn run(
+    plugins: &Plugins,
+    permission: &Permission,
+    call: PluginCall<'_>,
+    interrupts: &Interrupts,
+) -> Result<Values> {
+    if permission.hash != plugins.hash {
+        return Err(Error::invalid("the Python plugin changed since it was allowed to run")
+            .detail(plugins.files.join(", ")));
+    }
+    let import_paths: Vec<String> =
+        plugins.import_paths.iter().map(|path| path.display().to_string()).collect();
+    let asked =
+        serde_json::json!({"plugins": plugins.names, "import_paths": import_paths, "data": call.values});
+    let (invocation, from) = Invocation::new("python3", call.root, call.env.clone())
+        .arg("-c")
+        .arg(PROGRAM)
+        .feed_quietly(asked.to_string().into_bytes());
+    let captured = process::capture(invocation.arg(from), interrupts)
+        .await
+        .map_err(|error| error.hint("install Python, or move what the plugin computes into `derive.yaml`"))?;
+    if !captured.status.success() {
+        return Err(failed(plugins, &captured.stderr));
+    }
+    read_answer(plugins, &captured.stdout)
+}
+
+/// What a plugin is run with.
+#[derive(Clone, Copy, Debug)]
+pub struct PluginCall<'a> {
+    /// The project's root, in which Python runs.
+    pub root: &'a Path,
+    /// The environment of the process.
+    pub env: &'a Environment,
+    /// The data that the plugin is handed.
+    pub values: &'a Values,
+}
+
+/// Tells the last line of Python's words, which names the error; a traceback may show values.
+fn failed(plugins: &Plugins, stderr: &[u8]) -> Error {
+    let text = String::from_utf8_lossy(stderr);
+    let kind = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let kind = kind.split(':').next().unwrap_or_default().trim();
+    Error::invalid(format!("the Python plugin failed: {kind}"))
+        .at(plugins.files.join(", "))
+        .hint("run makejinja itself to see the traceback, or move the values into `derive.yaml`")
+}
+
+fn read_answer(plugins: &Plugins, stdout: &[u8]) -> Result<Values> {
+    let wrong = || Error::invalid("the Python plugin returned no map of data").at(plugins.files.join(", "));
+    if stdout.len() > MAX_ANSWER {
+        return Err(Error::invalid("the Python plugin returned too much data"));
+    }
+    // What a plugin prints itself comes before.
+    let last = stdout.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    serde_json::from_slice(last).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(plugin: &str) -> RenderSettings {
+        let import_paths = vec!["scripts".to_owned()];
+        RenderSettings { plugins: vec![plugin.to_owned()], import_paths, ..RenderSettings::conventional() }
+    }
+
+    fn project(code: &str) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("scripts")).unwrap();
+        std::fs::write(dir.path().join("scripts/plugin.py"), code).unwrap();
+        dir
+    }
+
+    async fn data(dir: &Path, plugins: &Plugins, permission: &Permission) -> Result<Values> {
+        let values = serde_json::json!({"a": 1}).as_object().unwrap().clone();
+        let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+        let env = Environment::default().with("PATH", path);
+        let call = PluginCall { root: dir, env: &env, values: &values };
+        run(plugins, permission, call, &Interrupts::listen().unwrap()).await
+    }
+
+    const PLUGIN: &str = "import makejinja\n\
+        class Plugin(makejinja.plugin.Plugin):\n    def __init__(self, data: dict):\n        self._data = data\n\
+        \x20   def data(self):\n        print('noise')\n        return {'b': self._data['a'] + 1}\n";
+
+    #[tokio::test]
+    async fn data_of_an_allowed_plugin_is_returned() {
+        let dir = project(PLUGIN);
+        let plugins = find(dir.path(), &settings("plugin:Plugin")).unwrap().unwrap();
+
+        let values = data(dir.path(), &plugins, &Permission::for_hash(plugins.plugin_hash())).await.unwrap();
+
+        assert_eq!(serde_json::json!(values), serde_json::json!({"b": 2}));
+        assert_eq!(plugins.files(), ["scripts/plugin.py"]);
+    }
+
+    #[tokio::test]
+    async fn a_permission_holds_for_one_content_only() {
+        let dir = project(PLUGIN);
+        let before = find(dir.path(), &settings("plugin:Plugin")).unwrap().unwrap();
+        std::fs::write(dir.path().join("scripts/plugin.py"), format!("{PLUGIN}\n# changed\n")).unwrap();
+        let after = find(dir.path(), &settings("plugin:Plugin")).unwrap().unwrap();
+
+        let error = data(dir.path(), &after, &Permission::for_hash(before.plugin_hash())).await.unwrap_err();
+
+        assert!(error.message().contains("changed since"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_failing_plugin_is_told_without_its_values() {
+        let dir = project("class Plugin:\n    def data(self):\n        raise ValueError('hunter2')\n");
+        let plugins = find(dir.path(), &settings("plugin:Plugin")).unwrap().unwrap();
+
+        let error =
+            data(dir.path(), &plugins, &Permission::for_hash(plugins.plugin_hash())).await.unwrap_err();
+
+        assert_eq!(error.message(), "the Python plugin failed: ValueError");
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+
+    #[test]
+    fn a_plugin_without_a_file_is_named() {
+        let dir = project("");
+
+        let error = find(dir.path(), &settings("other.Plugin")).unwrap_err();
+
+        assert!(error.message().contains("`other.Plugin`"), "{error}");
+    }
+}

@@ -10,9 +10,11 @@ mod interrupts;
 mod invocation;
 mod lines;
 mod liveness;
+mod machine;
 mod watchdog;
 
 pub use child::{Captured, Stream, capture, passthrough, run};
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;
 pub use liveness::{hostname, is_alive, started_at, this_holder, this_process};
+pub use machine::bearable_parallelism;

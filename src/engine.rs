@@ -2,20 +2,28 @@
 //! everything as events.
 //!
 //! A [`Session`] is what all stacks of a command share: the tofu binary, the environment,
-//! the embedded state server, the requests to stop. [`run`] goes through the waves of a
-//! plan; the life of one stack is in `stack_life`. The engine never prints and never
+//! the embedded state server, the requests to stop. [`run`] leads the stacks of a
+//! plan side by side; the life of one stack is in `stack_life`. The engine never prints and never
 //! decides for a person.
 
+mod alone;
+mod applied;
+mod changing;
+mod consent;
 mod failure;
+mod finishing;
 mod init;
 mod inputs;
 mod inspect;
 mod options;
 mod resolve;
+mod retry;
 mod run;
 mod saved_plan;
+mod schedule;
 mod secret_files;
 mod session;
+mod side_by_side;
 mod source;
 mod stack_life;
 mod stack_secrets;
@@ -25,6 +33,7 @@ mod tally;
 mod var_files;
 mod watch;
 
+pub use applied::{RemovedStack, removed_stacks};
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
 };

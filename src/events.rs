@@ -25,6 +25,10 @@ pub enum RunEvent {
         project: String,
         /// The stacks in the order they are to run.
         stacks: Vec<StackId>,
+        /// How many of them run at once.
+        parallelism: usize,
+        /// Whether a person is asked before anything is changed.
+        asks: bool,
         /// The version of tofu.
         tofu: String,
         /// When.
@@ -108,16 +112,36 @@ pub enum RunEvent {
 pub enum Question {
     /// Whether to apply what was shown.
     Apply {
-        /// How many stacks it is about.
-        stacks: usize,
+        /// What it is about, those that lose something first.
+        proposals: Vec<Proposal>,
+        /// What cannot be shown yet, and is asked about later.
+        later: Vec<Proposal>,
     },
     /// Whether to destroy what was shown; the answer is the project's name.
     Destroy {
-        /// How many stacks it is about.
-        stacks: usize,
+        /// What it is about.
+        proposals: Vec<Proposal>,
         /// What must be typed.
         project: String,
     },
+}
+
+/// What is to be done to one stack, as a question lists it.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// The stack.
+    pub stack: StackId,
+    /// What happens to its resources, the gravest first.
+    pub changes: Vec<ResourceChange>,
+    /// What else to know, such as that it is planned again later.
+    pub note: Option<String>,
+}
+
+impl Proposal {
+    /// Returns whether something that exists goes away.
+    pub fn is_destructive(&self) -> bool {
+        self.changes.iter().any(|change| change.action.is_destructive())
+    }
 }
 
 /// What goes from the engine to whoever listens.

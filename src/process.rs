@@ -10,6 +10,7 @@ mod interrupts;
 mod invocation;
 mod lines;
 mod liveness;
+mod machine;
 mod memory;
 mod watchdog;
 
@@ -17,4 +18,5 @@ pub use child::{Captured, Stream, capture, passthrough, run};
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;
 pub use liveness::{hostname, is_alive, started_at, this_holder, this_process};
+pub use machine::bearable_parallelism;
 pub use memory::available_memory;

@@ -4,10 +4,15 @@
 //! [`JsonLines`] for machines, [`RunRecord`] for later. [`listen`] feeds them and puts
 //! the engine's questions to the person at the keyboard.
 
+mod board;
 mod console;
+mod durations;
 mod failure;
+mod history;
 mod json_lines;
 mod listen;
+mod live;
+mod markdown;
 mod next_steps;
 mod plan_text;
 mod progress;
@@ -18,11 +23,15 @@ mod table;
 mod terminal;
 
 pub use console::{Console, PlanOutput};
+pub use durations::read_durations;
 pub use failure::show_error;
+pub use history::PastRun;
 pub use json_lines::JsonLines;
 pub use listen::{Asking, Report, listen};
+pub use markdown::MarkdownSummary;
 pub use progress::InstallProgress;
 pub use prompt::{confirm, passphrase_prompt};
 pub use run_record::{RunRecord, Unfinished};
+pub use summary::show_report;
 pub use table::Table;
 pub use terminal::{ColorChoice, Terminal, Tone, Verbosity};

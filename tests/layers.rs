@@ -153,10 +153,10 @@ fn a_sensitive_value_of_another_stack_is_nowhere_but_in_the_state_and_the_plan()
     let run = project.run("apply --all --yes -v").succeeds();
 
     run.stderr_lacks("s3cr3t-t0ken").stdout_lacks("s3cr3t-t0ken");
-    assert_eq!(
-        project.files_containing("s3cr3t-t0ken"),
-        ["infrastructure/01-a/producer/main.tf", ".infra/state"]
-    );
+    // The configuration itself has it, and so has the copy of what was applied last.
+    let mut places = project.files_containing("s3cr3t-t0ken");
+    places.retain(|place| !place.ends_with("01-a/producer/main.tf"));
+    assert_eq!(places, [".infra/state"]);
 }
 
 #[test]

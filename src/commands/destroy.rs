@@ -17,6 +17,7 @@ use crate::tofu::call::PlanMode;
 /// Examples:
 ///   infra destroy 03-legacy/pihole
 ///   infra destroy --all --yes
+///   infra destroy --removed         what is gone from the tree but still there
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct DestroyArgs {
@@ -27,6 +28,9 @@ pub struct DestroyArgs {
     /// Do not ask
     #[arg(long, short = 'y', visible_alias = "auto-approve")]
     yes: bool,
+    /// Destroy stacks that are gone from the tree, as they were last applied
+    #[arg(long)]
+    removed: bool,
     /// Let protected stacks lose resources without a question
     #[arg(long)]
     allow_destroy: bool,
@@ -43,6 +47,7 @@ pub async fn run(args: DestroyArgs, context: &Context) -> Result<Exit> {
         // A plan that was saved for apply says nothing about destroying.
         stale: StalePlans::Replan,
         allow_destroy: args.allow_destroy,
+        removed: args.removed,
         extra: args.extra,
         ..Request::new(RunCommand::Destroy, args.stacks, args.run)
     };

@@ -1,6 +1,9 @@
 //! A run over stacks, from the choice to the exit code: the way that `init`, `validate`,
 //! `plan`, `apply`, `destroy` and `up` share.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
 use clap::Args;
 
 use super::Context;
@@ -11,7 +14,10 @@ use crate::error::{Error, Exit, Result};
 use crate::events::Events;
 use crate::model::{Holder, RunCommand, RunPlan, RunReport, StackId, StackRun};
 use crate::process;
-use crate::report::{Asking, Console, JsonLines, PlanOutput, Report, RunRecord, Unfinished, listen};
+use crate::report::{
+    Asking, Console, JsonLines, MarkdownSummary, PastRun, PlanOutput, Report, RunRecord, Unfinished, listen,
+    read_durations,
+};
 use crate::stacks;
 use crate::tofu::call::PlanMode;
 
@@ -30,6 +36,15 @@ pub struct RunArgs {
     /// Run `tofu init` even if nothing changed
     #[arg(long)]
     pub init: bool,
+    /// Run so many stacks at once; without it as many as cores and memory bear
+    #[arg(long, value_name = "N")]
+    pub parallelism: Option<NonZeroUsize>,
+    /// Start nothing new after a failure
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// Run only what failed, was skipped or was interrupted in the last run of this command
+    #[arg(long)]
+    pub resume: bool,
     /// Wait this long for a lock, for example `5m`
     #[arg(long, value_name = "TIME", value_parser = go_duration)]
     pub lock_timeout: Option<String>,
@@ -58,6 +73,8 @@ pub struct Request {
     pub allow_destroy: bool,
     /// Whether changes make the exit code 2.
     pub detailed_exitcode: bool,
+    /// Whether it is about stacks that are gone from the tree.
+    pub removed: bool,
     /// What the user wrote after `--`.
     pub extra: Vec<String>,
 }
@@ -76,6 +93,7 @@ impl Request {
             plans_dir: None,
             allow_destroy: false,
             detailed_exitcode: false,
+            removed: false,
             extra: Vec::new(),
         }
     }
@@ -83,22 +101,79 @@ impl Request {
 
 /// Runs a request to its exit code.
 pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
-    let chosen = workspace.choose(&request.stacks, context)?;
+    let mut workspace = Workspace::load(context)?;
+    let removed = engine::removed_stacks(&workspace.project, &workspace.stacks, context.clock).await?;
+    let gone: Vec<StackId> = removed.iter().map(|removed| removed.stack.id.clone()).collect();
+    if request.removed {
+        workspace.include(removed);
+    }
+    let chosen = choose(&workspace, &request, &gone, context)?;
     stacks::check_state_isolation(&workspace.stacks)?;
     let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, &chosen, request.command)?;
     if request.run.dry_run {
         context.terminal.data(&plan.to_string());
         return Ok(Exit::OK);
     }
-    let options = options(&request, &workspace, context);
+    let options = options(&request, &workspace, chosen.len(), context);
     check_arguments(&request)?;
     check_can_ask(&plan, &request, &options, context)?;
-    let report = run(&workspace, &plan, &options, &request.run, context).await?;
+    let unmentioned = if request.removed { &[] } else { gone.as_slice() };
+    let report = run(&workspace, &plan, &options, (&request.run, unmentioned), context).await?;
     if request.run.json {
         context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
     }
     Ok(Exit(report.exit_code))
+}
+
+/// Returns the chosen stacks; with `--resume` only those that the last run of the command left undone.
+fn choose(
+    workspace: &Workspace,
+    request: &Request,
+    gone: &[StackId],
+    context: &Context,
+) -> Result<Vec<StackId>> {
+    if request.removed {
+        return choose_removed(workspace, request, gone, context);
+    }
+    if !request.run.resume {
+        return workspace.choose(&request.stacks, context);
+    }
+    let name = request.command.name();
+    let Some(last) = PastRun::last(&workspace.project.runs_dir(), request.command, lives) else {
+        return Err(Error::usage(format!("there is no earlier `{name}` to resume"))
+            .hint(format!("run it: `infra {name} --all`")));
+    };
+    let undone = last.left_undone();
+    if undone.is_empty() {
+        context.terminal.note(&format!("run {} left nothing undone", last.run_id));
+    }
+    let among = match request.stacks.selection().is_empty() {
+        true => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        false => workspace.choose(&request.stacks, context)?,
+    };
+    Ok(among.into_iter().filter(|id| undone.contains(id)).collect())
+}
+
+/// Returns the chosen ones among the stacks that are gone from the tree.
+fn choose_removed(
+    workspace: &Workspace,
+    request: &Request,
+    gone: &[StackId],
+    context: &Context,
+) -> Result<Vec<StackId>> {
+    if gone.is_empty() {
+        context.terminal.note("no stack was removed from the tree without being destroyed");
+    }
+    if request.stacks.selection().is_empty() || gone.is_empty() {
+        return Ok(gone.to_vec());
+    }
+    let chosen = workspace.choose(&request.stacks, context)?;
+    Ok(chosen.into_iter().filter(|id| gone.contains(id)).collect())
+}
+
+/// Returns whether a process lives; one on another host counts as living.
+pub(super) fn lives(holder: &Holder) -> bool {
+    holder.host != process::hostname() || process::is_alive(holder.pid, holder.started)
 }
 
 /// Runs the engine and the reports side by side.
@@ -106,11 +181,12 @@ async fn run(
     workspace: &Workspace,
     plan: &RunPlan,
     options: &RunOptions,
-    args: &RunArgs,
+    (args, gone): (&RunArgs, &[StackId]),
     context: &Context,
 ) -> Result<RunReport> {
     let (events, messages) = Events::channel();
     warn_of_the_past(workspace, &events);
+    warn_of_removed(gone, &events);
     let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
     // Checking the configuration needs no credentials, so it opens no secrets either.
     let state = if plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
@@ -143,13 +219,17 @@ fn reports(
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
     let mut reports: Vec<Box<dyn Report>> =
         vec![Box::new(record), Box::new(Console::new(context.terminal, plans))];
+    let page = context.env.path("GITHUB_STEP_SUMMARY");
+    if page.is_some() || plan.stacks().count() > 1 {
+        reports.push(Box::new(MarkdownSummary::new(runs_dir.join(&options.run_id), page)));
+    }
     if args.jsonl {
         reports.push(Box::new(JsonLines::new(context.terminal)));
     }
     Ok(reports)
 }
 
-fn options(request: &Request, workspace: &Workspace, context: &Context) -> RunOptions {
+fn options(request: &Request, workspace: &Workspace, stacks: usize, context: &Context) -> RunOptions {
     // Sorts by time, and two runs in one millisecond still differ.
     let now = context.clock.now().strftime("%Y%m%dT%H%M%S%.3f").to_string();
     let run_id = format!("{now}-{}", process::this_process());
@@ -165,6 +245,23 @@ fn options(request: &Request, workspace: &Workspace, context: &Context) -> RunOp
         extra: request.extra.clone(),
         allow_destroy: request.allow_destroy,
         detailed_exitcode: request.detailed_exitcode,
+        parallelism: parallelism(request, workspace, stacks),
+        fail_fast: request.run.fail_fast,
+        durations: if stacks > 1 {
+            read_durations(&workspace.project.runs_dir(), request.command)
+        } else {
+            BTreeMap::new()
+        },
+    }
+}
+
+/// Returns how many stacks run at once: as the command line says, or the project, or what the machine bears.
+fn parallelism(request: &Request, workspace: &Workspace, stacks: usize) -> usize {
+    let wanted = request.run.parallelism.map(NonZeroUsize::get).or(workspace.project.run.parallelism);
+    match wanted {
+        Some(wanted) => wanted.max(1),
+        None if stacks <= 1 => 1,
+        None => process::bearable_parallelism(),
     }
 }
 
@@ -226,9 +323,7 @@ fn go_duration(text: &str) -> Result<String, String> {
 
 /// Tells of runs that died, once.
 fn warn_of_the_past(workspace: &Workspace, events: &Events) {
-    let here = process::hostname();
-    let alive = |holder: &Holder| holder.host != here || process::is_alive(holder.pid, holder.started);
-    for run in Unfinished::take_all(&workspace.project.runs_dir(), alive) {
+    for run in Unfinished::take_all(&workspace.project.runs_dir(), lives) {
         let command = run.command.name();
         events.warn(
             format!("run {} ({command}, process {}) ended without finishing", run.run_id, run.process.pid),
@@ -238,4 +333,19 @@ fn warn_of_the_past(workspace: &Workspace, events: &Events) {
             ],
         );
     }
+}
+
+/// Tells of stacks whose folder is gone although their resources are not.
+fn warn_of_removed(gone: &[StackId], events: &Events) {
+    if gone.is_empty() {
+        return;
+    }
+    let names = gone.iter().map(StackId::as_str).collect::<Vec<_>>().join("`, `");
+    events.warn(
+        format!("`{names}`: removed from the tree, but not destroyed"),
+        vec![
+            "see what they were: `infra stacks --removed`".to_owned(),
+            "destroy them as they were last applied: `infra destroy --removed`".to_owned(),
+        ],
+    );
 }

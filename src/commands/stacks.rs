@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
+use crate::engine::{self, RemovedStack};
 use crate::error::{Exit, Result};
 use crate::model::{Stack, StackId};
 use crate::report::{Terminal, Tone};
@@ -19,6 +20,7 @@ use crate::stacks;
 ///   infra stacks
 ///   infra stacks --json
 ///   infra stacks --graph mermaid
+///   infra stacks --removed          gone from the tree, but not destroyed
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct StacksArgs {
@@ -27,6 +29,9 @@ pub struct StacksArgs {
     /// Print the graph of dependencies
     #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
     graph: Option<GraphFormat>,
+    /// List the stacks that are gone from the tree although they were not destroyed
+    #[arg(long, conflicts_with = "graph")]
+    removed: bool,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -42,8 +47,11 @@ enum GraphFormat {
 }
 
 /// Runs the command.
-pub fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
+pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
+    if args.removed {
+        return list_removed(&workspace, args, context).await;
+    }
     let chosen = choose_or_all(&workspace, &args.stacks, context)?;
     let listed: Vec<&Stack> = workspace.stacks.iter().filter(|stack| chosen.contains(&stack.id)).collect();
     match (args.graph, args.json) {
@@ -55,6 +63,33 @@ pub fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
         context.terminal.note(&format!("{}: {note}", context.terminal.paint(Tone::Warn, "note")));
     }
     Ok(Exit::OK)
+}
+
+/// Lists what `infra destroy --removed` would destroy.
+async fn list_removed(workspace: &Workspace, args: &StacksArgs, context: &Context) -> Result<Exit> {
+    let removed = engine::removed_stacks(&workspace.project, &workspace.stacks, context.clock).await?;
+    if args.json {
+        let rows: Vec<Value> = removed.iter().map(removed_json).collect();
+        context.terminal.data_line(&serde_json::to_string_pretty(&rows).unwrap_or_default());
+        return Ok(Exit::OK);
+    }
+    for gone in &removed {
+        let (id, at) = (&gone.stack.id, gone.applied_at.strftime("%F %T UTC"));
+        context.terminal.data_line(&format!("{id}  {} · last applied {at}", backend_words(&gone.stack)));
+    }
+    if removed.is_empty() {
+        context.terminal.note("no stack was removed from the tree without being destroyed");
+    }
+    Ok(Exit::OK)
+}
+
+fn removed_json(gone: &RemovedStack) -> Value {
+    json!({
+        "id": gone.stack.id,
+        "path": gone.was_at,
+        "applied_at": gone.applied_at,
+        "backend": { "type": gone.stack.backend.kind() },
+    })
 }
 
 /// A listing without a choice lists everything, wherever one stands.

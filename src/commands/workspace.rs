@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Context;
 use super::deps;
 use super::stack_args::StackArgs;
-use crate::engine::{self, Session, SessionParts, StackSecrets, StateNeed};
+use crate::engine::{self, RemovedStack, Session, SessionParts, StackSecrets, StateNeed};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Environment, Project, Stack, StackId};
@@ -66,6 +66,14 @@ impl Workspace {
             ));
         }
         stacks::select(&self.project, &self.stacks, &args.selection(), &context.cwd)
+    }
+
+    /// Takes in stacks that are gone from the tree, as they were last applied.
+    pub fn include(&mut self, removed: Vec<RemovedStack>) {
+        for RemovedStack { stack, settings, .. } in removed {
+            self.project.stack_settings.push((stack.id.to_string(), settings));
+            self.stacks.push(stack);
+        }
     }
 
     /// Returns the one stack that is meant.

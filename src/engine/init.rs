@@ -35,6 +35,8 @@ pub(super) async fn init_stack(
     extra: &[String],
 ) -> Result<(), Stop> {
     let stack = &run.stack;
+    let turnstile = session.preparation_of(&stack.id);
+    let _alone = turnstile.lock().await;
     if when == WhenToInit::Needed && is_done(session, stack, backend)? {
         return Ok(());
     }

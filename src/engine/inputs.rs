@@ -47,7 +47,7 @@ pub(super) async fn resolve_inputs(session: &Session, run: &StackRun) -> Result<
         let outputs = outputs_of(session, &from.stack).await?;
         let output = outputs.get(&from.output);
         let Some(value) = output.and_then(|output| output.get("value")) else {
-            return Err(missing(from, &outputs));
+            return Err(missing(session, from, &outputs));
         };
         if output.and_then(|output| output.get("sensitive")) == Some(&Value::Bool(true)) {
             let mut hidden = Vec::new();
@@ -65,6 +65,12 @@ pub(super) async fn outputs_of(session: &Session, id: &StackId) -> Result<Value,
         return Ok(outputs.clone());
     }
     let stack = session.stack(id)?;
+    // Several stacks may want the same outputs at once; the first reads them for all.
+    let desk = session.reading_of(id);
+    let _reading = desk.lock().await;
+    if let Some(outputs) = session.outputs.borrow().get(id) {
+        return Ok(outputs.clone());
+    }
     let upstream = bare_run(session, stack);
     init_stack(session, &upstream, InitBackend::Yes, WhenToInit::Needed, &[]).await?;
     let captured =
@@ -96,11 +102,13 @@ fn check_declared(stack: &Stack, variable: &str, from: &OutputRef) -> Result<()>
         .hint(hint))
 }
 
-/// A stack without any output has not been applied; one with others has lost or never had this one.
-fn missing(from: &OutputRef, outputs: &Value) -> Stop {
+/// A stack without any output, or whose files declare this one, has not been applied since; any other
+/// has lost or never had it.
+fn missing(session: &Session, from: &OutputRef, outputs: &Value) -> Stop {
     let names: Vec<&str> =
         outputs.as_object().map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default();
-    if names.is_empty() {
+    let declared = session.stack(&from.stack).is_ok_and(|stack| stack.outputs.contains(&from.output));
+    if names.is_empty() || declared {
         return Stop::Deferred(format!("until {} is applied", from.stack));
     }
     Error::invalid(format!("`{}` has no output `{}`", from.stack, from.output))

@@ -1,7 +1,9 @@
 //! How a run behaves beyond what its plan says: what the command line decided.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::model::StackId;
 use crate::tofu::call::PlanMode;
 
 /// Who says yes before anything is changed.
@@ -58,4 +60,10 @@ pub struct RunOptions {
     pub allow_destroy: bool,
     /// Whether changes alone make the exit code 2.
     pub detailed_exitcode: bool,
+    /// How many stacks run at once; at least one.
+    pub parallelism: usize,
+    /// Whether nothing new starts after a failure.
+    pub fail_fast: bool,
+    /// How long stacks took before, in seconds.
+    pub durations: BTreeMap<StackId, f64>,
 }

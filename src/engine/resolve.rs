@@ -42,6 +42,7 @@ fn stack_run(project: &Project, all: &[Stack], id: &StackId, command: RunCommand
         inputs: stacks::resolve_inputs(project, all, id)?,
         var_files: needed_var_files(project, stack, &settings.var_files, command)?,
         protect: settings.is_protected(),
+        pool: settings.pool,
         env: settings.env,
         ..StackRun::bare(stack.clone())
     })
@@ -51,7 +52,8 @@ fn steps_of(command: RunCommand) -> Vec<Step> {
     match command {
         RunCommand::Init => vec![Step::Init],
         RunCommand::Validate => vec![Step::Init, Step::Validate],
-        RunCommand::Plan => vec![Step::Init, Step::Plan],
+        RunCommand::Plan | RunCommand::Drift => vec![Step::Init, Step::Plan],
+        RunCommand::Test => vec![Step::Init, Step::Test],
         RunCommand::Apply | RunCommand::Destroy => vec![Step::Init, Step::Plan, Step::Approve, Step::Apply],
     }
 }
@@ -64,7 +66,7 @@ fn needed_var_files(
 ) -> Result<Vec<PathBuf>> {
     match command {
         RunCommand::Init | RunCommand::Validate => Ok(Vec::new()),
-        RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy => {
+        RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy | RunCommand::Drift | RunCommand::Test => {
             var_files(&stack.id, &project.root.join(&stack.path), named)
         }
     }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, io};
-use crate::model::{Fingerprint, ResourceChange, StackId};
+use crate::model::{Action, Fingerprint, ResourceChange, StackId};
 use crate::tofu::call::PlanMode;
 
 /// What a plan was made from and what it does.
@@ -43,6 +43,14 @@ impl PlanRecord {
     /// Returns whether applying it would do nothing.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.outputs_changed == 0
+    }
+
+    /// Returns what a person is shown of it: the gravest first, reads left out.
+    pub fn shown_changes(&self) -> Vec<ResourceChange> {
+        let mut changes = self.changes.clone();
+        changes.retain(|change| change.action != Action::Read);
+        changes.sort_by(|a, b| (a.action, &a.address).cmp(&(b.action, &b.address)));
+        changes
     }
 }
 

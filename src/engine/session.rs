@@ -7,8 +7,10 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde_json::Value;
+use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
 use super::stack_secrets::StackSecrets;
@@ -104,6 +106,9 @@ impl std::fmt::Debug for Hidden {
     }
 }
 
+/// For each stack, what lets one at a time through.
+type Turnstiles = RefCell<BTreeMap<StackId, Rc<Mutex<()>>>>;
+
 /// The shared part of a run.
 #[derive(Debug)]
 pub struct Session {
@@ -126,6 +131,10 @@ pub struct Session {
     hidden: RefCell<Hidden>,
     /// Outputs that were read in this run; forgotten when their stack is applied.
     pub(super) outputs: RefCell<BTreeMap<StackId, Value>>,
+    /// Who prepares a folder, so that two stacks do not run `init` in a third at once.
+    preparing: Turnstiles,
+    /// Who reads the outputs of a stack.
+    reading: Turnstiles,
 }
 
 impl Session {
@@ -148,6 +157,8 @@ impl Session {
             secrets: parts.secrets,
             hidden: RefCell::default(),
             outputs: RefCell::default(),
+            preparing: RefCell::default(),
+            reading: RefCell::default(),
         };
         let values = session.secrets.values().flat_map(|secrets| secrets.values.iter().cloned());
         let password = session.embedded().map(Embedded::password);
@@ -173,6 +184,16 @@ impl Session {
     /// Returns a text without anything that must not be shown.
     pub fn redacted(&self, text: &str) -> String {
         self.hidden.borrow().redactor.line(text).into_owned()
+    }
+
+    /// Returns what lets one at a time prepare the folder of a stack.
+    pub(super) fn preparation_of(&self, id: &StackId) -> Rc<Mutex<()>> {
+        Rc::clone(self.preparing.borrow_mut().entry(id.clone()).or_default())
+    }
+
+    /// Returns what lets one at a time read the outputs of a stack.
+    pub(super) fn reading_of(&self, id: &StackId) -> Rc<Mutex<()>> {
+        Rc::clone(self.reading.borrow_mut().entry(id.clone()).or_default())
     }
 
     /// Returns what a stack gets from its encrypted files.

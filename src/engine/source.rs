@@ -14,6 +14,11 @@ const LOCK_FILE: &str = ".terraform.lock.hcl";
 
 /// Returns the fingerprint of a stack's configuration.
 pub(super) fn source_fingerprint(session: &Session, run: &StackRun) -> Result<Fingerprint> {
+    digest(&session.project.root, &source_files(session, run)?)
+}
+
+/// Returns the files that can change a plan, whether they are there or not.
+pub(super) fn source_files(session: &Session, run: &StackRun) -> Result<Vec<PathBuf>> {
     let root = &session.project.root;
     let stack = session.dir_of(&run.stack);
     let mut files = vec![stack.join(LOCK_FILE)];
@@ -29,7 +34,7 @@ pub(super) fn source_fingerprint(session: &Session, run: &StackRun) -> Result<Fi
     );
     files.sort();
     files.dedup();
-    digest(root, &files)
+    Ok(files)
 }
 
 fn digest(root: &Path, files: &[PathBuf]) -> Result<Fingerprint> {

@@ -3,6 +3,9 @@
 //! Approval lies between plan and apply and belongs to the whole wave, so it is asked in
 //! `run`. Here nothing is decided for a person.
 
+use std::path::Path;
+
+use super::applied;
 use super::failure::{Stop, explain};
 use super::init::init_stack;
 use super::inputs::{Inputs, resolve_inputs};
@@ -14,9 +17,9 @@ use super::stack_secrets::StackSecrets;
 use super::watch::{Heard, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::{Action, ChangeCounts, StackRun, Step};
+use crate::model::{ChangeCounts, ResourceChange, StackResult, StackRun, Step};
 use crate::process;
-use crate::tofu::call::{self, ApplyCall, InitBackend, Narration, PlanCall, PlanMode};
+use crate::tofu::call::{self, ApplyCall, InitBackend, Narration, PlanCall, PlanMode, TestCall};
 use crate::tofu::{Flavour, messages};
 
 /// One stack with everything its steps need.
@@ -35,6 +38,8 @@ pub(super) struct Planned {
     plans: SavedPlans,
     /// Whether it was saved by `plan`, and so has been reviewed.
     pub reviewed: bool,
+    /// What was shown to somebody before this plan took its place.
+    pub shown_before: Option<Vec<ResourceChange>>,
 }
 
 /// Why a saved plan must not be applied as it is.
@@ -86,31 +91,59 @@ impl StackLife<'_> {
         Err(explain(self.session, &self.run.stack, &watched).await)
     }
 
+    /// Runs the tests of the stack; one without any has nothing to do.
+    pub async fn test(self) -> Result<StackResult, Stop> {
+        self.check_files()?;
+        if !has_tests(&self.session.dir_of(&self.run.stack)) {
+            return Ok(StackResult::NoChanges);
+        }
+        init_stack(self.session, self.run, InitBackend::No, self.options.init, &[]).await?;
+        let inputs = resolve_inputs(self.session, self.run).await?;
+        self.step(Step::Test);
+        let (var_files, variables) = (&self.run.var_files, inputs.text_with(self.secrets()));
+        let test = TestCall { var_files, variables, extra: &self.options.extra };
+        let call = call::test(self.call()?, test, self.session.narration());
+        let watched = watch(self.session, &self.run.stack.id, Step::Test, call).await?;
+        match watched.status.success() {
+            true => Ok(StackResult::Succeeded),
+            false => Err(explain(self.session, &self.run.stack, &watched).await),
+        }
+    }
+
     /// Makes a plan and saves it for review.
     pub async fn plan(self) -> Result<Planned, Stop> {
         self.plan_into(SavedPlans::at(&self.options.plans_dir)).await
     }
 
+    /// Makes a plan that only this run knows.
+    pub async fn plan_privately(self) -> Result<Planned, Stop> {
+        self.plan_into(SavedPlans::at(&self.options.private_dir)).await
+    }
+
     /// Takes up a saved plan that still fits, or makes one that only this run knows.
     pub async fn plan_or_take_saved(self, upstream: Upstream) -> Result<Planned, Stop> {
         self.check_unsaved_state()?;
-        let private = SavedPlans::at(&self.options.private_dir);
         let saved = SavedPlans::at(&self.options.plans_dir);
         let replan = self.options.stale == StalePlans::Replan;
         let record = match saved.load(&self.run.stack.id) {
             Err(_) if replan => None,
             loaded => loaded?,
         };
-        let Some(record) = record else { return self.plan_into(private).await };
+        let Some(record) = record else { return self.plan_privately().await };
         self.init(self.options.init, &[]).await?;
-        match self.staleness(&saved, &record).await? {
+        let staleness = self.staleness(&saved, &record).await?;
+        let is_about_inputs = matches!(staleness, Staleness::Inputs);
+        match staleness {
             Staleness::Fresh => {
                 self.tell_planned(&record, Vec::new(), Reviewed::Yes);
-                Ok(Planned { record, plans: saved, reviewed: true })
+                Ok(Planned { record, plans: saved, reviewed: true, shown_before: None })
             }
             // What was reviewed said nothing, or said that this value would change.
-            _ if replan || record.is_empty() => self.plan_into(private).await,
-            Staleness::Inputs if upstream == Upstream::Applied => self.plan_into(private).await,
+            _ if replan => self.plan_privately().await,
+            _ if record.is_empty() || (upstream == Upstream::Applied && is_about_inputs) => {
+                let shown_before = Some(record.changes);
+                Ok(Planned { shown_before, ..self.plan_privately().await? })
+            }
             Staleness::Inputs => {
                 Err(stale(&self.run.stack.id, "the values it takes from other stacks changed since").into())
             }
@@ -136,6 +169,7 @@ impl StackLife<'_> {
             lock_timeout: self.options.lock_timeout.as_deref(),
         };
         let call = call::apply(self.call()?, call, self.session.narration());
+        self.remember_what_is_applied();
         self.session.outputs.borrow_mut().remove(id);
         let watched = watch(self.session, id, Step::Apply, call).await?;
         let outcome = match watched.status.success() {
@@ -148,6 +182,18 @@ impl StackLife<'_> {
             plans.remove(id)?;
         }
         outcome
+    }
+
+    /// Keeps a copy from which the stack can be destroyed even if its folder is gone.
+    fn remember_what_is_applied(self) {
+        if self.options.mode == PlanMode::Destroy {
+            return;
+        }
+        if let Err(error) = applied::remember(self.session, self.run) {
+            let message = format!("what is applied could not be remembered: {}", error.message());
+            let stack = Some(self.run.stack.id.clone());
+            self.session.events.emit(RunEvent::Warning { stack, message, hints: Vec::new() });
+        }
     }
 
     /// Removes the saved plan of a stack in which nothing is to be done.
@@ -183,7 +229,7 @@ impl StackLife<'_> {
         };
         plans.save(&record)?;
         self.tell_planned(&record, heard.text, Reviewed::No);
-        Ok(Planned { record, plans, reviewed: false })
+        Ok(Planned { record, plans, reviewed: false, shown_before: None })
     }
 
     /// Says whether a saved plan may still be applied.
@@ -244,7 +290,7 @@ impl StackLife<'_> {
         self.session.call(&self.run.stack, &self.run.env)
     }
 
-    fn plan_call<'b>(&'b self, out: &'b std::path::Path, inputs: &Inputs) -> PlanCall<'b> {
+    fn plan_call<'b>(&'b self, out: &'b Path, inputs: &Inputs) -> PlanCall<'b> {
         PlanCall {
             out,
             mode: self.options.mode,
@@ -256,7 +302,7 @@ impl StackLife<'_> {
     }
 
     /// Fetches the text of a plan from a tofu that told it in messages only.
-    async fn with_text(self, mut heard: Heard, plan: &std::path::Path) -> Result<Heard> {
+    async fn with_text(self, mut heard: Heard, plan: &Path) -> Result<Heard> {
         if self.session.narration() == Narration::MessagesOnly {
             let shown =
                 process::capture(call::show(self.call()?, Some(plan)), &self.session.interrupts).await?;
@@ -266,12 +312,9 @@ impl StackLife<'_> {
     }
 
     fn tell_planned(self, record: &PlanRecord, text: Vec<String>, reviewed: Reviewed) {
-        let mut changes = record.changes.clone();
-        changes.retain(|change| change.action != Action::Read);
-        changes.sort_by(|a, b| (a.action, &a.address).cmp(&(b.action, &b.address)));
         self.session.events.emit(RunEvent::Planned {
             stack: record.stack.clone(),
-            changes,
+            changes: record.shown_changes(),
             outputs_changed: record.outputs_changed,
             text,
             saved_at: (reviewed == Reviewed::Yes).then_some(record.made_at),
@@ -296,4 +339,13 @@ impl StackLife<'_> {
 enum Reviewed {
     Yes,
     No,
+}
+
+/// Returns whether tofu would find a test: in the folder itself or in `tests`.
+fn has_tests(dir: &Path) -> bool {
+    const ENDINGS: [&str; 4] = [".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json"];
+    let files =
+        [dir.to_owned(), dir.join("tests")].into_iter().flat_map(std::fs::read_dir).flatten().flatten();
+    let mut names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.any(|name| ENDINGS.iter().any(|ending| name.ends_with(ending)))
 }

@@ -1,5 +1,7 @@
 //! What became of the stacks so far, and what that means for the rest and for the exit code.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::error::{Exit, Kind};
 use crate::model::{RunCommand, StackError, StackId, StackReport, StackResult, StackRun};
 
@@ -7,26 +9,61 @@ use crate::model::{RunCommand, StackError, StackId, StackReport, StackResult, St
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     reports: Vec<StackReport>,
+    numbers: HashMap<StackId, usize>,
+    /// Stacks that were changed, and those above them.
+    touched: HashSet<StackId>,
 }
 
 impl Tally {
-    /// Adds a finished stack.
-    pub fn add(&mut self, report: StackReport) {
+    /// Adds a finished stack that waited for others.
+    pub fn add(&mut self, report: StackReport, after: &[StackId]) {
+        let changed = report.result == StackResult::Succeeded;
+        if changed || after.iter().any(|id| self.touched.contains(id)) {
+            self.touched.insert(report.id.clone());
+        }
+        self.numbers.insert(report.id.clone(), self.reports.len());
         self.reports.push(report);
     }
 
+    fn report_of(&self, id: &StackId) -> Option<&StackReport> {
+        self.numbers.get(id).map(|number| &self.reports[*number])
+    }
+
+    /// Returns what became of a stack, if it is finished.
+    pub fn result_of(&self, id: &StackId) -> Option<StackResult> {
+        self.report_of(id).map(|report| report.result)
+    }
+
+    /// Returns whether a planned stack will, or may, change when it is applied.
+    pub fn will_change(&self, id: &StackId) -> bool {
+        self.report_of(id).is_some_and(|report| {
+            report.provisional || matches!(report.result, StackResult::Succeeded | StackResult::Deferred)
+        })
+    }
+
+    /// Returns whether something below a stack was changed in this run.
+    pub fn is_touched(&self, run: &StackRun) -> bool {
+        run.after.iter().any(|id| self.touched.contains(id))
+    }
+
+    /// Returns the stack that failed first.
+    pub fn first_failure(&self) -> Option<&StackId> {
+        let failed = self.reports.iter().find(|report| report.result == StackResult::Failed);
+        failed.map(|report| &report.id)
+    }
+
     /// Returns the stack that keeps another from running, if there is one.
-    pub fn blocker_of(&self, run: &StackRun) -> Option<&StackId> {
-        let stands_in_the_way = |report: &&StackReport| {
-            run.after.contains(&report.id)
-                && !matches!(report.result, StackResult::Succeeded | StackResult::NoChanges)
+    pub fn blocker_of<'a>(&self, run: &'a StackRun) -> Option<&'a StackId> {
+        let is_in_the_way = |id: &&StackId| {
+            let result = self.result_of(id);
+            result.is_some_and(|result| !matches!(result, StackResult::Succeeded | StackResult::NoChanges))
         };
-        self.reports.iter().find(stands_in_the_way).map(|report| &report.id)
+        run.after.iter().find(is_in_the_way)
     }
 
     /// Returns whether a stack was changed in this run.
     pub fn has_applied(&self, id: &StackId) -> bool {
-        self.reports.iter().any(|report| report.id == *id && report.result == StackResult::Succeeded)
+        self.result_of(id) == Some(StackResult::Succeeded)
     }
 
     /// Returns the exit code; changes count only if the caller asked to be told.
@@ -43,13 +80,14 @@ impl Tally {
         if any(StackResult::Skipped) || (command.is_ordered() && any(StackResult::Deferred)) {
             return Kind::Failed.exit();
         }
-        let changes = any(StackResult::Succeeded) || any(StackResult::Deferred);
+        let deferred = command == RunCommand::Plan && any(StackResult::Deferred);
+        let changes = any(StackResult::Succeeded) || deferred;
         if tell_changes && changes { Exit::CHANGES } else { Exit::OK }
     }
 
     /// Returns the reports in the order of the plan.
-    pub fn into_reports(mut self, order: &[StackId]) -> Vec<StackReport> {
-        self.reports.sort_by_key(|report| order.iter().position(|id| *id == report.id));
+    pub fn into_reports(mut self, order: &HashMap<&StackId, usize>) -> Vec<StackReport> {
+        self.reports.sort_by_key(|report| order.get(&report.id).copied());
         self.reports
     }
 
@@ -70,7 +108,7 @@ mod tests {
             let code = code.map(str::to_owned);
             report.error =
                 Some(StackError { code, summary: String::new(), detail: String::new(), hint: None });
-            tally.add(report);
+            tally.add(report, &[]);
         }
         tally
     }

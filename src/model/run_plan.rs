@@ -26,6 +26,10 @@ pub enum RunCommand {
     Apply,
     /// Plans the destruction, asks, and applies.
     Destroy,
+    /// Finds out what changed outside.
+    Drift,
+    /// Runs the tests of the configuration.
+    Test,
 }
 
 impl RunCommand {
@@ -37,6 +41,8 @@ impl RunCommand {
             Self::Plan => "plan",
             Self::Apply => "apply",
             Self::Destroy => "destroy",
+            Self::Drift => "drift",
+            Self::Test => "test",
         }
     }
 
@@ -60,6 +66,8 @@ pub enum Step {
     Approve,
     /// `tofu apply` of a saved plan.
     Apply,
+    /// `tofu test`.
+    Test,
 }
 
 impl Step {
@@ -71,6 +79,7 @@ impl Step {
             Self::Plan => "planning",
             Self::Approve => "waiting for approval",
             Self::Apply => "applying",
+            Self::Test => "testing",
         }
     }
 }
@@ -92,13 +101,23 @@ pub struct StackRun {
     pub env: BTreeMap<String, String>,
     /// Whether destroying anything in it always asks.
     pub protect: bool,
+    /// What limits how many of its kind run at once.
+    pub pool: Option<String>,
 }
 
 impl StackRun {
     /// Makes a run of a stack with nothing special about it and no steps.
     pub fn bare(stack: Stack) -> Self {
-        let (steps, after, var_files) = (Vec::new(), Vec::new(), Vec::new());
-        Self { stack, steps, after, inputs: BTreeMap::new(), var_files, env: BTreeMap::new(), protect: false }
+        Self {
+            stack,
+            steps: Vec::new(),
+            after: Vec::new(),
+            inputs: BTreeMap::new(),
+            var_files: Vec::new(),
+            env: BTreeMap::new(),
+            protect: false,
+            pool: None,
+        }
     }
 }
 

@@ -55,8 +55,11 @@ pub struct StackReport {
     pub id: StackId,
     /// How it ended.
     pub result: StackResult,
-    /// Why it was skipped, deferred or interrupted.
+    /// Why it was skipped, deferred or interrupted, or why its plan is provisional.
     pub reason: Option<String>,
+    /// Whether it was planned with values that will change when the stacks before it are applied.
+    #[serde(default)]
+    pub provisional: bool,
     /// What the plan does.
     pub add: u32,
     /// Changed in place.
@@ -81,6 +84,7 @@ impl StackReport {
             id,
             result,
             reason,
+            provisional: false,
             add: 0,
             change: 0,
             destroy: 0,
@@ -104,6 +108,13 @@ impl StackReport {
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
+    }
+
+    /// Marks the plan as made from values that will change.
+    #[must_use]
+    pub fn provisional(mut self, reason: impl Into<String>) -> Self {
+        self.provisional = true;
+        self.with_reason(reason)
     }
 
     /// Returns the counts together.

@@ -79,6 +79,8 @@ pub struct Stack {
     pub backend: Backend,
     /// The names of the variables it declares.
     pub variables: BTreeSet<String>,
+    /// The names of the outputs it declares.
+    pub outputs: BTreeSet<String>,
     /// What `init` depends on, as sorted lines: providers, module sources, the backend block.
     pub init_facts: BTreeSet<String>,
     /// What is odd about it, each with file and line; shown by `stacks` and `doctor`.

@@ -1,24 +1,23 @@
-//! A run as a person sees it: one line for each change of state, redrawn progress on a
-//! terminal, the plan on stdout, a table at the end.
+//! A run as a person sees it: one line for each change of state, a live view on a
+//! terminal, the plans on stdout, a table at the end.
 //!
 //! Each kind of event has a small function of its own.
 
-use std::collections::BTreeSet;
-use std::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 
-use super::failure::show_hints;
+use super::failure::{show_hints, show_stack_error};
 use super::listen::Report;
+use super::live::Live;
 use super::next_steps::next_steps;
-use super::plan_text::{change_line, changes_only, colored};
-use super::summary;
+use super::plan_text::{Listing, listing, visible};
+use super::summary::{self, Fold};
 use super::terminal::{Terminal, Tone, Verbosity};
-use crate::events::RunEvent;
+use crate::events::{Proposal, Question, RunEvent};
 use crate::model::{
-    ChangeCounts, Diagnostic, ResourceChange, RunCommand, RunReport, Severity, StackError, StackId,
-    StackReport, Step, human_duration,
+    Diagnostic, ResourceChange, RunCommand, RunReport, Severity, StackId, StackReport, StackResult, Step,
+    human_duration,
 };
 
 /// Whether plans are written to stdout.
@@ -37,10 +36,14 @@ pub struct Console {
     plans: PlanOutput,
     command: RunCommand,
     stacks: usize,
+    /// Whether plans are listed with the question.
+    asks: bool,
     id_width: usize,
-    spinner: Option<ProgressBar>,
+    live: Live,
     /// Whether a person is being asked, so that no tofu runs.
     asking: bool,
+    /// Plans that are shown in the order of the stacks when all are made.
+    listings: BTreeMap<StackId, Vec<String>>,
     /// Warnings of tofu that were shown, so that a second step does not repeat them.
     warned: BTreeSet<String>,
 }
@@ -48,16 +51,28 @@ pub struct Console {
 impl Console {
     /// Writes to this terminal.
     pub fn new(terminal: Terminal, plans: PlanOutput) -> Self {
-        let (command, warned) = (RunCommand::Plan, BTreeSet::new());
-        Self { terminal, plans, command, stacks: 0, id_width: 0, spinner: None, asking: false, warned }
+        Self {
+            terminal,
+            plans,
+            command: RunCommand::Plan,
+            stacks: 0,
+            asks: false,
+            id_width: 0,
+            live: Live::new(0),
+            asking: false,
+            listings: BTreeMap::new(),
+            warned: BTreeSet::new(),
+        }
     }
 
-    fn run_started(&mut self, (command, project, tofu): (RunCommand, &str, &str), stacks: &[StackId]) {
-        self.command = command;
+    fn run_started(&mut self, (project, tofu): (&str, &str), stacks: &[StackId], parallelism: usize) {
         self.stacks = stacks.len();
+        self.live = Live::new(stacks.len());
         self.id_width = stacks.iter().map(|id| id.as_str().chars().count()).max().unwrap_or(0);
-        let count =
-            if stacks.len() == 1 { stacks[0].to_string() } else { format!("{} stacks", stacks.len()) };
+        let count = match stacks {
+            [one] => one.to_string(),
+            many => format!("{} stacks · {parallelism} at once", many.len()),
+        };
         self.note(&format!("  {} · {count} · tofu {tofu}", self.terminal.paint(Tone::Strong, project)));
     }
 
@@ -65,21 +80,18 @@ impl Console {
         let about = stack.map(|id| format!("{id}: ")).unwrap_or_default();
         let line = format!("{}: {about}{message}", self.terminal.paint(Tone::Warn, "warning"));
         self.note(&line);
-        self.above_progress(|terminal| show_hints(terminal, hints));
+        self.live.above(|| show_hints(&self.terminal, hints));
     }
 
     fn step_started(&mut self, stack: &StackId, step: Step) {
         self.asking = step == Step::Approve;
         if self.asking {
-            return;
+            return self.live.rest(stack);
         }
-        let line = format!("{:width$}  {}", stack.as_str(), step.doing(), width = self.id_width);
-        match &self.spinner {
-            Some(spinner) => spinner.set_message(line),
-            None if self.terminal.is_live() => {
-                self.spinner = Some(new_spinner(line));
-            }
-            None => self.note(&format!("  · {line}")),
+        if self.terminal.is_live() {
+            self.live.set_doing(stack, step.doing().to_owned(), self.terminal);
+        } else {
+            self.note(&format!("  · {:width$}  {}", stack.as_str(), step.doing(), width = self.id_width));
         }
     }
 
@@ -89,19 +101,15 @@ impl Console {
         }
     }
 
-    /// One stack's resources are lines; those of many are only glimpsed beside the progress.
-    fn resource(&self, stack: &StackId, address: &str, message: &str) {
+    /// One stack's resources are lines; those of many are only glimpsed in the live view.
+    fn resource(&mut self, stack: &StackId, address: &str, message: &str) {
         // The id that a provider gave says little, and breaks lines.
         let message = message.split(" [id=").next().unwrap_or(message);
         let text = visible(&format!("{address}: {message}"));
-        match &self.spinner {
-            Some(spinner) if self.stacks > 1 => {
-                spinner.set_message(format!("{:width$}  {text}", stack.as_str(), width = self.id_width));
-            }
-            _ if self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose => {
-                self.note(&self.terminal.paint(Tone::Dim, &format!("      {text}")));
-            }
-            _ => {}
+        if self.stacks > 1 && self.terminal.is_live() {
+            self.live.set_doing(stack, text, self.terminal);
+        } else if self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose {
+            self.note(&self.terminal.paint(Tone::Dim, &format!("      {text}")));
         }
     }
 
@@ -116,29 +124,22 @@ impl Console {
         self.warning(Some(stack), &format!("{}{place}", diagnostic.summary), &[]);
     }
 
-    fn planned(&self, stack: &StackId, changes: &[ResourceChange], text: &[String]) {
-        let body = changes_only(text);
-        if self.plans == PlanOutput::Hidden || (changes.is_empty() && body.is_empty()) {
+    /// One plan is shown as it comes; of several each is shown in its place.
+    fn planned(&mut self, stack: &StackId, changes: &[ResourceChange], text: &[String]) {
+        self.live.rest(stack);
+        let full =
+            self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose || self.terminal.is_github();
+        let lines = listing(&self.terminal, Listing { stack, changes, text, full, note: None });
+        if self.plans == PlanOutput::Hidden || lines.is_empty() || (self.asks && self.stacks > 1) {
             return;
         }
-        let full = self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose;
-        let lines = if full && !body.is_empty() {
-            body.iter().map(|line| colored(&self.terminal, line)).collect()
+        if self.stacks == 1 {
+            self.live.above(|| self.terminal.data(&format!("{}\n", lines.join("\n"))));
+        } else if self.command.is_ordered() {
+            self.live.above(|| self.terminal.group(stack.as_str(), &lines));
         } else {
-            self.change_list(stack, changes)
-        };
-        self.above_progress(|terminal| terminal.data(&format!("{}\n", lines.join("\n"))));
-    }
-
-    /// Lists the resources of a plan below their stack and its counts.
-    fn change_list(&self, stack: &StackId, changes: &[ResourceChange]) -> Vec<String> {
-        let name = self.terminal.paint_data(Tone::Strong, stack.as_str());
-        let counts = match changes.is_empty() {
-            true => "outputs only".to_owned(),
-            false => ChangeCounts::of(changes).to_string(),
-        };
-        let lines = changes.iter().map(|change| change_line(&self.terminal, change));
-        std::iter::once(format!("{name}  {counts}")).chain(lines).collect()
+            self.listings.insert(stack.clone(), lines);
+        }
     }
 
     fn taken_up(&self, stack: &StackId, saved_at: Option<Timestamp>) {
@@ -151,43 +152,40 @@ impl Console {
     }
 
     fn stack_finished(&mut self, report: &StackReport) {
-        self.pause();
+        self.live.finish(&report.id, report.result);
+        if self.stacks == 1 {
+            self.live.pause();
+        }
+        if self.is_folded(report.result) {
+            return;
+        }
         let sign = self.terminal.paint(summary::tone(report.result), summary::sign(report.result));
         let words = summary::words(self.command, report);
         // What did not run has a reason, and no time worth telling.
-        let time = match report.reason {
-            None => self.terminal.paint(Tone::Dim, &human_duration(report.duration_s)),
-            Some(_) => String::new(),
+        let time = match &report.reason {
+            Some(_) if !report.provisional => String::new(),
+            _ => self.terminal.paint(Tone::Dim, &human_duration(report.duration_s)),
         };
         let line =
             format!("  {sign} {:width$}  {words:24} {time}", report.id.as_str(), width = self.id_width);
         match &report.error {
-            Some(error) => self.failure(&line, report, error),
+            Some(error) => self.live.above(|| show_stack_error(&self.terminal, &line, &report.id, error)),
             None => self.note(line.trim_end()),
         }
     }
 
-    fn failure(&self, line: &str, report: &StackReport, error: &StackError) {
-        let heading = error.code.as_ref().map_or_else(|| "error".to_owned(), |code| format!("error[{code}]"));
-        let about = if error.summary.contains(&format!("`{}`", report.id)) {
-            String::new()
-        } else {
-            format!("{}: ", report.id)
-        };
-        self.terminal.alert(line);
-        self.terminal.alert(&format!(
-            "{}: {about}{}",
-            self.terminal.paint(Tone::Bad, &heading),
-            error.summary
-        ));
-        // tofu's own diagnostics repeat the summary as their first line.
-        let detail = error.detail.strip_prefix(error.summary.as_str()).unwrap_or(&error.detail);
-        detail
-            .lines()
-            .filter(|line| !line.is_empty())
-            .for_each(|line| self.terminal.alert(&format!("  {}", visible(line))));
-        let hints: Vec<String> = error.hint.iter().flat_map(|hint| hint.lines().map(str::to_owned)).collect();
-        show_hints(&self.terminal, &hints);
+    /// Where more stacks run than the screen has lines, those of which there is nothing to say are counted.
+    fn is_folded(&self, result: StackResult) -> bool {
+        let quiet = matches!(
+            (result, self.command),
+            (StackResult::NoChanges, _) | (StackResult::Succeeded, RunCommand::Init | RunCommand::Validate)
+        );
+        quiet && self.fold() == Fold::Unchanged
+    }
+
+    fn fold(&self) -> Fold {
+        let (rows, _) = self.terminal.size();
+        if self.terminal.is_live() && self.stacks + 4 > rows { Fold::Unchanged } else { Fold::Nothing }
     }
 
     fn interrupted(&self, times: u32) {
@@ -204,10 +202,14 @@ impl Console {
     }
 
     fn run_finished(&mut self, report: &RunReport) {
-        self.pause();
+        self.live.pause();
+        for stack in &report.stacks {
+            let Some(lines) = self.listings.remove(&stack.id) else { continue };
+            self.terminal.group(stack.id.as_str(), &lines);
+        }
         if report.stacks.len() > 1 {
             self.note("");
-            summary::table(report).iter().for_each(|line| self.note(&format!(" {line}")));
+            summary::table(report, self.fold()).iter().for_each(|line| self.note(&format!(" {line}")));
             self.note("");
             self.note(&format!("  {}", summary::count_line(report)));
         }
@@ -216,24 +218,29 @@ impl Console {
         }
     }
 
-    fn note(&self, line: &str) {
-        self.above_progress(|terminal| terminal.note(line));
+    /// Lists what a question is about, where it was not shown before.
+    fn list(&self, proposals: &[Proposal]) {
+        for Proposal { stack, changes, note } in proposals {
+            let listed = Listing { stack, changes, text: &[], full: false, note: note.as_deref() };
+            let lines = listing(&self.terminal, listed).join("\n");
+            match self.plans {
+                PlanOutput::Shown => self.terminal.data_line(&lines),
+                PlanOutput::Hidden => self.terminal.alert(&lines),
+            }
+        }
     }
 
-    /// Writes while the progress line is out of the way.
-    fn above_progress(&self, write: impl FnOnce(&Terminal)) {
-        match &self.spinner {
-            Some(spinner) => spinner.suspend(|| write(&self.terminal)),
-            None => write(&self.terminal),
-        }
+    fn note(&self, line: &str) {
+        self.live.above(|| self.terminal.note(line));
     }
 }
 
 impl Report for Console {
     fn event(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::RunStarted { command, project, stacks, tofu, .. } => {
-                self.run_started((*command, project, tofu), stacks);
+            RunEvent::RunStarted { command, project, stacks, tofu, parallelism, asks, .. } => {
+                (self.command, self.asks) = (*command, *asks);
+                self.run_started((project, tofu), stacks, *parallelism);
             }
             RunEvent::Warning { stack, message, hints } => self.warning(stack.as_ref(), message, hints),
             RunEvent::StepStarted { stack, step } => self.step_started(stack, *step),
@@ -250,22 +257,17 @@ impl Report for Console {
         }
     }
 
-    fn pause(&mut self) {
-        if let Some(spinner) = self.spinner.take() {
-            spinner.finish_and_clear();
+    fn question(&mut self, question: &Question) {
+        self.live.pause();
+        if self.stacks == 1 {
+            return;
+        }
+        match question {
+            Question::Apply { proposals, later } => {
+                self.list(proposals);
+                self.list(later);
+            }
+            Question::Destroy { proposals, .. } => self.list(proposals),
         }
     }
-}
-
-fn new_spinner(message: String) -> ProgressBar {
-    let style = ProgressStyle::with_template("  {spinner} {wide_msg} {elapsed}")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let spinner = ProgressBar::new_spinner().with_style(style).with_message(message);
-    spinner.enable_steady_tick(Duration::from_millis(120));
-    spinner
-}
-
-/// Makes what a provisioner printed harmless: no escape sequence reaches the terminal.
-fn visible(text: &str) -> String {
-    text.chars().map(|char| if char.is_control() && char != '\t' { '\u{fffd}' } else { char }).collect()
 }

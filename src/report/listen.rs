@@ -11,8 +11,8 @@ pub trait Report {
     /// Takes note of an event.
     fn event(&mut self, event: &RunEvent);
 
-    /// Clears the line for a question.
-    fn pause(&mut self) {}
+    /// Shows what a question is about and makes room for it.
+    fn question(&mut self, _question: &Question) {}
 }
 
 /// Whether there is somebody to ask.
@@ -30,7 +30,7 @@ pub async fn listen(mut messages: Messages, mut reports: Vec<Box<dyn Report>>, a
         match message {
             Message::Event(event) => reports.iter_mut().for_each(|report| report.event(&event)),
             Message::Ask(question, reply) => {
-                reports.iter_mut().for_each(|report| report.pause());
+                reports.iter_mut().for_each(|report| report.question(&question));
                 answer(asking, &question, reply).await;
             }
         }

@@ -10,10 +10,18 @@ pub(super) fn next_steps(report: &RunReport) -> Vec<String> {
     let changed = with(StackResult::Succeeded);
     let command = report.command;
     if !failed.is_empty() {
-        return vec![format!("mend what failed, then `infra {} {}`", command.name(), names(&failed))];
+        let again = match report.stacks.len() {
+            1 => names(&failed),
+            _ => "--resume".to_owned(),
+        };
+        return vec![format!("mend what failed, then `infra {} {again}`", command.name())];
     }
     if !unfinished.is_empty() {
-        return vec![format!("go on where it stopped: `infra {} {}`", command.name(), names(&unfinished))];
+        let again = match report.stacks.len() {
+            1 => names(&unfinished),
+            _ => "--resume".to_owned(),
+        };
+        return vec![format!("go on where it stopped: `infra {} {again}`", command.name())];
     }
     match command {
         RunCommand::Plan if !changed.is_empty() => apply_steps(&changed, &deferred),
@@ -27,7 +35,9 @@ pub(super) fn next_steps(report: &RunReport) -> Vec<String> {
         | RunCommand::Validate
         | RunCommand::Plan
         | RunCommand::Apply
-        | RunCommand::Destroy => vec![],
+        | RunCommand::Destroy
+        | RunCommand::Drift
+        | RunCommand::Test => vec![],
     }
 }
 

@@ -1,7 +1,7 @@
 //! The plan on the screen: tofu's own text without its preamble, or a list of addresses.
 
 use super::terminal::{Terminal, Tone};
-use crate::model::{Action, ResourceChange};
+use crate::model::{Action, ChangeCounts, ResourceChange, StackId};
 
 /// Where the part that people read begins.
 const BEGINNINGS: [&str; 4] = [
@@ -11,8 +11,44 @@ const BEGINNINGS: [&str; 4] = [
     " planned the following actions, but then encountered a problem:",
 ];
 
+/// A plan to be listed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listing<'a> {
+    pub stack: &'a StackId,
+    pub changes: &'a [ResourceChange],
+    /// tofu's own text.
+    pub text: &'a [String],
+    /// Whether tofu's own text is wanted.
+    pub full: bool,
+    /// What else to know about it.
+    pub note: Option<&'a str>,
+}
+
+/// Returns the lines of a plan: tofu's text, or the resources below their stack and its counts.
+pub(super) fn listing(terminal: &Terminal, plan: Listing<'_>) -> Vec<String> {
+    let body = changes_only(plan.text);
+    if plan.full && !body.is_empty() {
+        return body.iter().map(|line| colored(terminal, line)).collect();
+    }
+    let counts = match (plan.changes.is_empty(), body.is_empty(), plan.note) {
+        (true, true, None) => return Vec::new(),
+        (true, true, Some(note)) => note.to_owned(),
+        (true, false, _) => "outputs only".to_owned(),
+        (false, _, None) => ChangeCounts::of(plan.changes).to_string(),
+        (false, _, Some(note)) => format!("{} · {note}", ChangeCounts::of(plan.changes)),
+    };
+    let heading = format!("{}  {counts}", terminal.paint_data(Tone::Strong, plan.stack.as_str()));
+    let lines = plan.changes.iter().map(|change| change_line(terminal, change));
+    std::iter::once(heading).chain(lines).collect()
+}
+
+/// Makes what a provisioner printed harmless: no escape sequence reaches the terminal.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().map(|char| if char.is_control() && char != '\t' { '\u{fffd}' } else { char }).collect()
+}
+
 /// Returns tofu's text from the first change on.
-pub(super) fn changes_only(text: &[String]) -> &[String] {
+fn changes_only(text: &[String]) -> &[String] {
     let begins = |line: &String| BEGINNINGS.iter().any(|beginning| line.contains(beginning));
     let start = text.iter().position(begins).unwrap_or(text.len());
     let body = &text[start..];
@@ -21,7 +57,7 @@ pub(super) fn changes_only(text: &[String]) -> &[String] {
 }
 
 /// Colours a line of tofu's text by the sign it begins with.
-pub(super) fn colored(terminal: &Terminal, line: &str) -> String {
+fn colored(terminal: &Terminal, line: &str) -> String {
     let text = line.trim_start();
     let tone = match text.split_whitespace().next() {
         Some("+") => Tone::Good,
@@ -34,7 +70,7 @@ pub(super) fn colored(terminal: &Terminal, line: &str) -> String {
 }
 
 /// Writes one change as a line: sign and address.
-pub(super) fn change_line(terminal: &Terminal, change: &ResourceChange) -> String {
+fn change_line(terminal: &Terminal, change: &ResourceChange) -> String {
     let tone = match change.action {
         Action::Create | Action::Import => Tone::Good,
         Action::Delete | Action::Replace => Tone::Bad,

@@ -15,16 +15,18 @@ use crate::events::Question;
 /// Puts a question of the engine.
 pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
     match question {
-        Question::Apply { stacks } => {
-            let what = if *stacks == 1 {
-                "these changes".to_owned()
-            } else {
-                format!("these changes to {stacks} stacks")
+        Question::Apply { proposals, .. } => {
+            let what = match proposals.len() {
+                1 => "these changes".to_owned(),
+                stacks => format!("these changes to {stacks} stacks"),
             };
             confirm(terminal, &format!("Apply {what}?")).await
         }
-        Question::Destroy { stacks, project } => {
-            let what = if *stacks == 1 { "one stack".to_owned() } else { format!("{stacks} stacks") };
+        Question::Destroy { proposals, project } => {
+            let what = match proposals.len() {
+                1 => "one stack".to_owned(),
+                stacks => format!("{stacks} stacks"),
+            };
             let text = format!("This destroys {what} of `{project}`. Type the project's name to go on:");
             answer(terminal, &text).await.as_deref() == Some(project)
         }

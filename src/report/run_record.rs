@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::durations::keep_durations;
 use super::listen::Report;
 use crate::atomic_file;
 use crate::error::{Result, io};
@@ -18,7 +19,8 @@ use crate::events::RunEvent;
 use crate::model::{Holder, RunCommand, RunReport, StackId};
 
 const BEGUN: &str = "run.json";
-const REPORT: &str = "report.json";
+pub(super) const REPORT: &str = "report.json";
+pub(super) const EVENTS: &str = "events.jsonl";
 const ABANDONED: &str = "abandoned";
 
 /// How many records are kept.
@@ -26,9 +28,14 @@ const KEPT: usize = 100;
 
 /// What is written before anything runs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-struct Begun {
-    command: RunCommand,
-    process: Holder,
+pub(super) struct Begun {
+    pub command: RunCommand,
+    pub process: Holder,
+}
+
+/// Returns what a record says was begun.
+pub(super) fn begun_in(dir: &Path) -> Option<Begun> {
+    serde_json::from_slice(&std::fs::read(dir.join(BEGUN)).ok()?).ok()
 }
 
 /// A run that ended without a report.
@@ -56,7 +63,7 @@ impl RunRecord {
         let dir = runs_dir.join(run_id);
         let begun = serde_json::to_vec_pretty(&Begun { command, process }).unwrap_or_default();
         atomic_file::write(&dir.join(BEGUN), &begun)?;
-        let path = dir.join("events.jsonl");
+        let path = dir.join(EVENTS);
         let events = File::create(&path).map_err(io("write", &path))?;
         Ok(Self { dir, events: BufWriter::new(events), logs: BTreeMap::new() })
     }
@@ -77,6 +84,9 @@ impl RunRecord {
     fn finish(&self, report: &RunReport) {
         let bytes = serde_json::to_vec_pretty(report).unwrap_or_default();
         let _ = atomic_file::write(&self.dir.join(REPORT), &bytes);
+        if let Some(runs_dir) = self.dir.parent().filter(|_| report.stacks.len() > 1) {
+            keep_durations(runs_dir, report);
+        }
         prune(self.dir.parent());
     }
 }
@@ -130,7 +140,7 @@ fn unfinished(dir: &Path) -> Option<Unfinished> {
     if dir.join(REPORT).exists() || dir.join(ABANDONED).exists() {
         return None;
     }
-    let begun: Begun = serde_json::from_slice(&std::fs::read(dir.join(BEGUN)).ok()?).ok()?;
+    let begun = begun_in(dir)?;
     let run_id = dir.file_name()?.to_str()?.to_owned();
     Some(Unfinished { run_id, command: begun.command, process: begun.process })
 }

@@ -1,7 +1,7 @@
 //! The table that ends a run over several stacks, and the words for each result.
 
 use super::table::Table;
-use super::terminal::Tone;
+use super::terminal::{Terminal, Tone};
 use crate::model::{RunCommand, RunReport, StackReport, StackResult, human_duration};
 
 /// Returns the sign of a result.
@@ -28,12 +28,21 @@ pub(super) const fn tone(result: StackResult) -> Tone {
 pub(super) fn words(command: RunCommand, report: &StackReport) -> String {
     let reason = report.reason.as_deref().unwrap_or_default();
     match report.result {
-        StackResult::Succeeded => done(command, report),
-        StackResult::NoChanges => "no changes".to_owned(),
+        StackResult::Succeeded | StackResult::NoChanges if report.provisional => {
+            format!("{} · provisional: {reason}", settled(command, report))
+        }
+        StackResult::Succeeded | StackResult::NoChanges => settled(command, report),
         StackResult::Failed => "failed".to_owned(),
         StackResult::Skipped => format!("skipped: {reason}"),
         StackResult::Deferred => format!("deferred {reason}"),
         StackResult::Interrupted => "interrupted".to_owned(),
+    }
+}
+
+fn settled(command: RunCommand, report: &StackReport) -> String {
+    match report.result {
+        StackResult::Succeeded => done(command, report),
+        _ => result_word(command, report).to_owned(),
     }
 }
 
@@ -46,13 +55,25 @@ fn done(command: RunCommand, report: &StackReport) -> String {
         RunCommand::Plan => counts,
         RunCommand::Apply => format!("applied {counts}"),
         RunCommand::Destroy => format!("destroyed {counts}"),
+        RunCommand::Drift => format!("drifted {counts}"),
+        RunCommand::Test => "passed".to_owned(),
     }
 }
 
+/// Which stacks the table leaves out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Fold {
+    /// None.
+    Nothing,
+    /// Those in which nothing was to do; they are counted.
+    Unchanged,
+}
+
 /// Returns the lines of the table.
-pub(super) fn table(report: &RunReport) -> Vec<String> {
+pub(super) fn table(report: &RunReport, fold: Fold) -> Vec<String> {
+    let is_shown = |stack: &&StackReport| fold == Fold::Nothing || stack.result != StackResult::NoChanges;
     let mut table = Table::new(["stack", "result", "add", "change", "destroy", "time"]);
-    for stack in &report.stacks {
+    for stack in report.stacks.iter().filter(is_shown) {
         let counts = stack.counts();
         table.row([
             stack.id.to_string(),
@@ -64,7 +85,12 @@ pub(super) fn table(report: &RunReport) -> Vec<String> {
         ]);
     }
     table.right(&[2, 3, 4, 5]);
-    table.lines()
+    let mut lines = table.lines();
+    let folded = report.stacks.iter().filter(|stack| !is_shown(stack)).count();
+    if folded > 0 {
+        lines.push(format!(" … and {folded} {}", result_word_of_unchanged(report.command)));
+    }
+    lines
 }
 
 fn result_word(command: RunCommand, report: &StackReport) -> &'static str {
@@ -74,12 +100,36 @@ fn result_word(command: RunCommand, report: &StackReport) -> &'static str {
         (StackResult::Succeeded, RunCommand::Plan) => "changes",
         (StackResult::Succeeded, RunCommand::Apply) => "applied",
         (StackResult::Succeeded, RunCommand::Destroy) => "destroyed",
+        (StackResult::Succeeded, RunCommand::Drift) => "drifted",
+        (StackResult::Succeeded, RunCommand::Test) => "passed",
+        (StackResult::NoChanges, RunCommand::Drift) => "no drift",
+        (StackResult::NoChanges, RunCommand::Test) => "no tests",
         (StackResult::NoChanges, _) => "no changes",
         (StackResult::Failed, _) => "failed",
         (StackResult::Skipped, _) => "skipped",
         (StackResult::Deferred, _) => "deferred",
         (StackResult::Interrupted, _) => "interrupted",
     }
+}
+
+const fn result_word_of_unchanged(command: RunCommand) -> &'static str {
+    match command {
+        RunCommand::Drift => "without drift",
+        RunCommand::Test => "without tests",
+        _ => "without changes",
+    }
+}
+
+/// Writes the table of a finished run, with the reasons, to stdout.
+pub fn show_report(terminal: &Terminal, report: &RunReport) {
+    table(report, Fold::Nothing).iter().for_each(|line| terminal.data_line(&format!(" {line}")));
+    for stack in &report.stacks {
+        let why = stack.error.as_ref().map(|error| &error.summary).or(stack.reason.as_ref());
+        if let Some(why) = why {
+            terminal.data_line(&format!("  {} {}: {why}", sign(stack.result), stack.id));
+        }
+    }
+    terminal.data_line(&format!("  {}", count_line(report)));
 }
 
 /// Returns the line that counts the results.

@@ -68,6 +68,8 @@ pub struct Terminal {
     err_color: bool,
     live: bool,
     person: bool,
+    /// Whether the log is one of GitHub Actions, which folds groups.
+    github: bool,
     verbosity: Verbosity,
     /// Shared by all copies: whether data could not be written.
     lost: Lost,
@@ -100,6 +102,7 @@ impl Terminal {
             err_color: wanted(err),
             live: err && !dumb && env.get("CI").is_none(),
             person: std::io::stdin().is_terminal() && err,
+            github: env.get("GITHUB_ACTIONS") == Some("true"),
             verbosity,
             lost: Lost(Box::leak(Box::default())),
         }
@@ -118,6 +121,26 @@ impl Terminal {
     /// Returns whether somebody can answer a question.
     pub const fn has_person(&self) -> bool {
         self.person
+    }
+
+    /// Returns whether the log folds groups as GitHub Actions does.
+    pub const fn is_github(&self) -> bool {
+        self.github
+    }
+
+    /// Returns the rows and columns of the screen as it is now.
+    pub fn size(&self) -> (usize, usize) {
+        let (rows, columns) = console::Term::stderr().size();
+        (usize::from(rows), usize::from(columns))
+    }
+
+    /// Writes data that a log may fold under a title.
+    pub fn group(&self, title: &str, lines: &[String]) {
+        let text = lines.join("\n");
+        match self.github {
+            true => self.data(&format!("::group::{title}\n{text}\n::endgroup::\n")),
+            false => self.data(&format!("{text}\n")),
+        }
     }
 
     /// Returns how much is told.

@@ -81,6 +81,7 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
         modules: modules.iter().map(|module| below(base, module)).collect(),
         backend: backend(own.and_then(|facts| facts.backend.as_ref())),
         variables: own.map(|facts| facts.variables.clone()).unwrap_or_default(),
+        outputs: own.map(|facts| facts.outputs.clone()).unwrap_or_default(),
         init_facts: init_facts(base, &parts),
         warnings: parts.iter().flat_map(|(_, read)| read.dead_ends.clone()).collect(),
         problems: parts.iter().flat_map(|(_, read)| read.facts.problems.clone()).collect(),

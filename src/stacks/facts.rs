@@ -12,6 +12,8 @@ pub struct Facts {
     pub backend: Option<BackendBlock>,
     /// Names of declared variables.
     pub variables: BTreeSet<String>,
+    /// Names of declared outputs.
+    pub outputs: BTreeSet<String>,
     /// Module blocks by name.
     pub modules: BTreeMap<String, ModuleBlock>,
     /// Entries of `required_providers` by local name.

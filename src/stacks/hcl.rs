@@ -32,6 +32,7 @@ impl Reader<'_> {
             match (block.ident.as_str(), labels.as_slice()) {
                 ("terraform", []) => self.terraform(&block.body),
                 ("variable", [name]) => _ = self.facts.variables.insert((*name).to_owned()),
+                ("output", [name]) => _ = self.facts.outputs.insert((*name).to_owned()),
                 ("provider", [name]) => _ = self.facts.provider_blocks.insert((*name).to_owned()),
                 ("module", [name]) => self.module(name, block),
                 ("resource" | "ephemeral", [kind, _]) => self.resource(kind, block),

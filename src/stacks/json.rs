@@ -35,6 +35,7 @@ impl Reader<'_> {
             match kind.as_str() {
                 "terraform" => self.terraform(value),
                 "variable" => self.facts.variables.extend(labels(value)),
+                "output" => self.facts.outputs.extend(labels(value)),
                 "provider" => self.facts.provider_blocks.extend(labels(value)),
                 "module" => entries(value).for_each(|(name, block)| self.module(name, block)),
                 "resource" | "ephemeral" => {

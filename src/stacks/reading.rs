@@ -103,6 +103,9 @@ terraform {
     endpoints = { s3 = "https://r2" }
   }
 }
+output "id" {
+  value = 1
+}
 variable "name" {}
 provider "proxmox" {}
 module "vm" {
@@ -123,6 +126,7 @@ check "up" {
   "backend": {"s3": {"bucket": "states", "key": "${var.name}.tfstate", "endpoints": {"s3": "https://r2"}}}
 }],
 "variable": {"name": {}},
+"output": {"id": {"value": 1}},
 "provider": {"proxmox": [{}]},
 "module": {"vm": {"source": "./vm"}},
 "resource": {"proxmox_vm": {"a": {}}, "aws_vpc": {"b": {"provider": "cloud.west"}}},
@@ -138,6 +142,7 @@ check "up" {
         assert_eq!(native.problems, [""; 0]);
         assert_eq!(json.problems, [""; 0]);
         assert_eq!(native.variables, json.variables);
+        assert_eq!(native.outputs, json.outputs);
         assert_eq!(native.init_lines("."), json.init_lines("."));
     }
 

@@ -14,6 +14,7 @@ pub fn stack(id: &str, depends_on: &[&str]) -> Stack {
         modules: Vec::new(),
         backend: Backend::Embedded,
         variables: Default::default(),
+        outputs: Default::default(),
         init_facts: Default::default(),
         warnings: Vec::new(),
         problems: Vec::new(),

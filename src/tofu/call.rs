@@ -127,6 +127,23 @@ pub fn apply(base: Invocation, apply: ApplyCall<'_>, narration: Narration) -> In
     narrated(call, narration).arg(apply.plan).guarded()
 }
 
+/// What goes into a test.
+#[derive(Debug)]
+pub struct TestCall<'a> {
+    /// Plain variable files, in order.
+    pub var_files: &'a [std::path::PathBuf],
+    /// Variables that must not touch the disk.
+    pub variables: Option<String>,
+    /// What the user wrote after `--`.
+    pub extra: &'a [String],
+}
+
+/// Returns the call of `tofu test`, which makes real things and removes them again.
+pub fn test(base: Invocation, test: TestCall<'_>, narration: Narration) -> Invocation {
+    let call = with_variables(base.args(["test", "-no-color"]), test.var_files, test.variables);
+    narrated(call.args(test.extra), narration).guarded()
+}
+
 fn with_variables(call: Invocation, files: &[std::path::PathBuf], variables: Option<String>) -> Invocation {
     let call = call.args(files.iter().map(|file| joined("-var-file=", file)));
     match variables {

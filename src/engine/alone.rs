@@ -1,0 +1,105 @@
+//! Commands in which every stack stands alone: init, validate, plan, drift, test.
+//!
+//! No stack waits for another here. Only the result of a plan may wait: whether it is
+//! provisional is known when the stacks it takes values from are planned.
+
+use super::finishing::{report, seconds, stopped_report};
+use super::options::WhenToInit;
+use super::retry::Retries;
+use super::run::{Conductor, Edges};
+use super::side_by_side::{Turn, work_through};
+use super::stack_life::Planned;
+use crate::model::{RunCommand, StackId, StackReport, StackResult, StackRun};
+use crate::tofu::call::PlanMode;
+
+impl<'a> Conductor<'a> {
+    /// Does the command for every stack, in any order.
+    pub async fn each_alone(&self) {
+        let mut schedule = self.schedule(Edges::Ignored);
+        work_through(&mut schedule, |index| self.alone(self.runs[index])).await;
+    }
+
+    async fn alone(&self, run: &'a StackRun) -> Turn {
+        let since = self.session.clock.now();
+        if self.is_held_back(run, since) {
+            self.release_held();
+            return Turn::Ended;
+        }
+        let mut report = self.outcome(run).await;
+        report.duration_s = seconds(since, self.session.clock.now());
+        self.held.borrow_mut().push(report);
+        self.release_held();
+        Turn::Ended
+    }
+
+    async fn outcome(&self, run: &'a StackRun) -> StackReport {
+        let life = self.life(run);
+        let mut retries = Retries::of(self.session, &run.stack.id);
+        let result = match self.plan.command {
+            RunCommand::Init => {
+                let init = async || life.init(WhenToInit::Always, &self.options.extra).await;
+                retries.run(init).await.map(|()| report(run, StackResult::Succeeded))
+            }
+            RunCommand::Validate => life.validate().await.map(|()| report(run, StackResult::Succeeded)),
+            RunCommand::Test => {
+                retries.run(async || life.test().await).await.map(|result| report(run, result))
+            }
+            RunCommand::Drift => {
+                retries.run(async || life.plan_privately().await).await.map(|plan| drift_report(run, &plan))
+            }
+            RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy => {
+                retries.run(async || life.plan().await).await.map(|plan| planned_report(run, &plan))
+            }
+        };
+        result.unwrap_or_else(|stop| stopped_report(run, stop))
+    }
+
+    /// Finishes the planned stacks for which everything they take values from is finished.
+    fn release_held(&self) {
+        loop {
+            let settled = |report: &StackReport| {
+                self.upstream_of(&report.id).all(|id| self.tally.borrow().result_of(id).is_some())
+            };
+            let found = self.held.borrow().iter().position(settled);
+            let Some(position) = found else { return };
+            let report = self.held.borrow_mut().remove(position);
+            let run = self.runs[self.numbers[&report.id]];
+            let report = self.marked(report);
+            self.tell_finished(run, report);
+        }
+    }
+
+    /// Marks a plan as provisional if a stack it takes values from will change.
+    fn marked(&self, report: StackReport) -> StackReport {
+        let planned = matches!(report.result, StackResult::Succeeded | StackResult::NoChanges);
+        if !planned || self.plan.command != RunCommand::Plan || self.options.mode != PlanMode::Normal {
+            return report;
+        }
+        let will_change = |id: &&StackId| self.tally.borrow().will_change(id);
+        let changing: Vec<&str> =
+            self.upstream_of(&report.id).filter(will_change).map(StackId::as_str).collect();
+        if changing.is_empty() {
+            return report;
+        }
+        let reason = format!("uses outputs of {}, which will change", changing.join(", "));
+        report.provisional(reason)
+    }
+
+    /// Returns the stacks of this run whose values a stack uses.
+    fn upstream_of(&self, id: &StackId) -> impl Iterator<Item = &'a StackId> {
+        let run = self.runs[self.numbers[id]];
+        run.stack.depends_on.iter().filter(|id| self.numbers.contains_key(id))
+    }
+}
+
+fn planned_report(run: &StackRun, planned: &Planned) -> StackReport {
+    let result = if planned.record.is_empty() { StackResult::NoChanges } else { StackResult::Succeeded };
+    report(run, result).with_counts(planned.counts())
+}
+
+/// Outputs that only the files changed are no drift.
+fn drift_report(run: &StackRun, planned: &Planned) -> StackReport {
+    let clean = planned.record.changes.is_empty();
+    let result = if clean { StackResult::NoChanges } else { StackResult::Succeeded };
+    report(run, result).with_counts(planned.counts())
+}

@@ -1,0 +1,228 @@
+//! What was last applied of each stack: a copy of its files below `.infra/applied`, from
+//! which it can still be destroyed when its folder is gone.
+//!
+//! The copy holds what a plan is made from: configuration, local modules, plain and
+//! encrypted variable files as they lie on the disk. It never holds a decrypted value.
+//! Begin at [`remember`] and at [`removed_stacks`].
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::secret_files::is_secret;
+use super::session::{Session, state_name};
+use super::source::source_files;
+use crate::atomic_file;
+use crate::error::{Result, io};
+use crate::model::project::OutputRef;
+use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StackRun, StackSettings};
+use crate::stacks;
+
+const RECORD: &str = "applied.json";
+const TREE: &str = "tree";
+
+/// A larger file is no configuration.
+const LARGEST: u64 = 10 * 1024 * 1024;
+
+/// What `infra.yaml` said about the stack: names and places, never values of secrets.
+#[derive(Debug, Deserialize, Serialize)]
+struct Record {
+    stack: StackId,
+    path: PathBuf,
+    applied_at: Timestamp,
+    var_files: Vec<String>,
+    secrets: Vec<String>,
+    inputs: BTreeMap<String, (StackId, String)>,
+    env: BTreeMap<String, String>,
+    protect: bool,
+}
+
+/// A stack whose folder is gone, but whose state may still have resources.
+#[derive(Clone, Debug)]
+pub struct RemovedStack {
+    /// The stack as it was last applied; its path is that of the copy.
+    pub stack: Stack,
+    /// What `infra.yaml` said about it then.
+    pub settings: StackSettings,
+    /// Where its folder was, below the project's root.
+    pub was_at: PathBuf,
+    /// When it was last applied.
+    pub applied_at: Timestamp,
+}
+
+/// Copies what is about to be applied.
+pub(super) fn remember(session: &Session, run: &StackRun) -> Result<()> {
+    let home = home_of(&session.project, &run.stack.id);
+    if session.dir_of(&run.stack).starts_with(&home) {
+        return Ok(());
+    }
+    let parent = home.parent().unwrap_or(&home);
+    atomic_file::create_private_dir(parent)?;
+    let fresh = tempfile::Builder::new().prefix(".new-").tempdir_in(parent).map_err(io("write", parent))?;
+    copy_files(session, run, &fresh.path().join(TREE))?;
+    let record = serde_json::to_vec_pretty(&record_of(session, run)).unwrap_or_default();
+    atomic_file::write(&fresh.path().join(RECORD), &record)?;
+    forget(&session.project, &run.stack.id)?;
+    std::fs::rename(fresh.keep(), &home).map_err(io("write", &home))
+}
+
+/// Forgets a stack that was destroyed.
+pub(super) fn forget(project: &Project, id: &StackId) -> Result<()> {
+    let home = home_of(project, id);
+    match std::fs::remove_dir_all(&home) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io("remove", &home)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn record_of(session: &Session, run: &StackRun) -> Record {
+    let settings = stacks::settings_for(&session.project, &run.stack.id);
+    let inputs =
+        run.inputs.iter().map(|(name, from)| (name.clone(), (from.stack.clone(), from.output.clone())));
+    Record {
+        stack: run.stack.id.clone(),
+        path: run.stack.path.clone(),
+        applied_at: session.clock.now(),
+        var_files: run.var_files.iter().map(|file| file.display().to_string()).collect(),
+        secrets: settings.secrets,
+        inputs: inputs.collect(),
+        env: run.env.clone(),
+        protect: run.protect,
+    }
+}
+
+fn copy_files(session: &Session, run: &StackRun, tree: &Path) -> Result<()> {
+    let root = &session.project.root;
+    let opened = session.secrets_of(&run.stack.id).map(|secrets| secrets.files.clone()).unwrap_or_default();
+    for file in source_files(session, run)? {
+        let Ok(below) = file.strip_prefix(root) else { continue };
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        // A file that is named like a secret but was not opened as one may be plain.
+        let is_plain_secret = is_secret(&name) && !opened.contains(&file);
+        let is_small = std::fs::metadata(&file).is_ok_and(|facts| facts.is_file() && facts.len() <= LARGEST);
+        if is_small && !is_plain_secret {
+            let copy = tree.join(below);
+            atomic_file::create_private_dir(copy.parent().unwrap_or(tree))?;
+            std::fs::copy(&file, &copy).map_err(io("copy", &file))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the stacks that are gone from the tree although they were not destroyed.
+///
+/// One whose state this program keeps and finds without resources is not among them.
+pub async fn removed_stacks(project: &Project, present: &[Stack], clock: Clock) -> Result<Vec<RemovedStack>> {
+    let mut removed = Vec::new();
+    for home in homes(project) {
+        let Some(id) = id_of(&home).filter(|id| present.iter().all(|stack| stack.id != *id)) else {
+            continue;
+        };
+        let Some(found) = read(project, &home, &id) else { continue };
+        if is_gone(project, present, &found) && may_have_resources(project, &found.stack, clock).await {
+            removed.push(found);
+        }
+    }
+    removed.sort_by(|a, b| a.stack.id.cmp(&b.stack.id));
+    Ok(removed)
+}
+
+fn homes(project: &Project) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(applied_dir(project)) else { return Vec::new() };
+    entries.flatten().map(|entry| entry.path()).collect()
+}
+
+fn read(project: &Project, home: &Path, id: &StackId) -> Option<RemovedStack> {
+    let record: Record = serde_json::from_slice(&std::fs::read(home.join(RECORD)).ok()?).ok()?;
+    let tree = home.join(TREE);
+    // Settings name stacks that are not in the copy, so they are added afterwards.
+    let copy = Project { root: tree.clone(), stack_settings: Vec::new(), ..project.clone() };
+    let mut stack = stacks::discover(&copy).ok()?.stacks.into_iter().find(|stack| stack.id == *id)?;
+    let below = project.relative(&tree).to_owned();
+    stack.path = below.join(&stack.path);
+    stack.modules = stack.modules.iter().map(|module| below.join(module)).collect();
+    stack.depends_on = record.inputs.values().map(|(stack, _)| stack.clone()).collect();
+    let settings = StackSettings {
+        var_files: record.var_files,
+        secrets: record.secrets,
+        inputs: record
+            .inputs
+            .into_iter()
+            .map(|(name, (stack, output))| (name, OutputRef { stack, output }))
+            .collect(),
+        env: record.env,
+        protect: Some(record.protect),
+        ..StackSettings::default()
+    };
+    Some(RemovedStack { stack, settings, was_at: record.path, applied_at: record.applied_at })
+}
+
+/// A folder that still has tofu files became a module or left the root, and a state that another stack
+/// has now was moved: destroying either would destroy what lives.
+fn is_gone(project: &Project, present: &[Stack], found: &RemovedStack) -> bool {
+    let identity = |stack: &Stack, path: &Path| stacks::identity(&stack.backend, path);
+    let own = identity(&found.stack, &found.was_at);
+    let moved = own.is_some() && present.iter().any(|stack| identity(stack, &stack.path) == own);
+    !moved && !has_tofu_files(&project.root.join(&found.was_at))
+}
+
+fn has_tofu_files(dir: &Path) -> bool {
+    let Ok(entries) = std::fs::read_dir(dir) else { return false };
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let endings = [".tf", ".tofu", ".tf.json", ".tofu.json"];
+    names.into_iter().any(|name| endings.iter().any(|ending| name.ends_with(ending)))
+}
+
+/// Only a state that can be read and has nothing in it is certainly empty.
+async fn may_have_resources(project: &Project, stack: &Stack, clock: Clock) -> bool {
+    if stack.backend != Backend::Embedded || project.state.url.is_some() {
+        return true;
+    }
+    // Every run asks this, so a bucket is not asked.
+    if super::store_place(project).is_ok_and(|place| place.is_remote()) {
+        return true;
+    }
+    let store = super::open_store_untried(project, &Environment::default(), clock);
+    let (Ok(store), Ok(name)) = (store, state_name(stack)) else { return true };
+    match store.read(&name).await {
+        Ok(Some(bytes)) => {
+            let state: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            state.get("resources").and_then(serde_json::Value::as_array).is_none_or(|list| !list.is_empty())
+        }
+        Ok(None) => false,
+        Err(_) => true,
+    }
+}
+
+fn applied_dir(project: &Project) -> PathBuf {
+    project.infra_dir().join("applied")
+}
+
+/// All copies lie in one folder, so that one look tells which there are.
+fn home_of(project: &Project, id: &StackId) -> PathBuf {
+    applied_dir(project).join(id.state_name().replace('%', "%25").replace('/', "%2F"))
+}
+
+fn id_of(home: &Path) -> Option<StackId> {
+    let name = home.file_name()?.to_str().filter(|name| !name.starts_with(".new-"))?;
+    let name = name.replace("%2F", "/").replace("%25", "%");
+    Some(StackId::new(if name == "_root" { ".".to_owned() } else { name }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_has_a_folder_of_its_own_and_comes_back_from_it() {
+        let project = Project::default();
+
+        for id in [".", "01-a/x", "a%2Fb", "ü n/…", "a/b%25c"] {
+            let id = StackId::new(id);
+
+            assert_eq!(id_of(&home_of(&project, &id)), Some(id));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! How stacks end in a run: each gets a report, which is told and tallied.
+//!
+//! What keeps a stack from beginning is decided here too.
+
+use jiff::Timestamp;
+
+use super::applied;
+use super::failure::Stop;
+use super::inspect::read_addresses;
+use super::run::Conductor;
+use super::stack_life::Planned;
+use crate::error::Error;
+use crate::events::RunEvent;
+use crate::model::{RunCommand, StackReport, StackResult, StackRun};
+
+impl<'a> Conductor<'a> {
+    /// Finishes a stack that cannot begin: a stop was asked for, or a stack before it did not succeed.
+    pub fn is_held_back(&self, run: &StackRun, since: Timestamp) -> bool {
+        if self.session.interrupts.any() {
+            self.finish_stopped(run, Stop::Interrupted, since);
+            return true;
+        }
+        let Some(reason) = self.obstacle(run) else { return false };
+        self.finish(run, report(run, StackResult::Skipped).with_reason(reason), since);
+        true
+    }
+
+    fn obstacle(&self, run: &StackRun) -> Option<String> {
+        let tally = self.tally.borrow();
+        if let Some(blocker) = tally.blocker_of(run) {
+            return Some(format!("{blocker} did not succeed"));
+        }
+        let failed = tally.first_failure().filter(|_| self.options.fail_fast)?;
+        Some(format!("{failed} failed, and `--fail-fast` was given"))
+    }
+
+    /// A stack that has no resources needs no inputs to be destroyed; any other cannot be without them.
+    pub async fn finish_without_inputs(&self, run: &'a StackRun, reason: &str, since: Timestamp) {
+        let id = &run.stack.id;
+        match read_addresses(self.session, id, &[]).await {
+            Ok(addresses) if addresses.is_empty() => {
+                self.finish(run, report(run, StackResult::NoChanges), since);
+            }
+            Ok(_) => {
+                let error = Error::failed(format!(
+                    "`{id}` cannot be destroyed without its inputs: deferred {reason}"
+                ));
+                let hint = "apply the stacks it takes values from, then destroy it before them";
+                self.finish_stopped(run, error.hint(hint).into(), since);
+            }
+            Err(error) => self.finish_stopped(run, error.into(), since),
+        }
+    }
+
+    pub fn finish_applied(&self, run: &StackRun, planned: &Planned, since: Timestamp) {
+        self.forget_destroyed(run);
+        self.finish(run, report(run, StackResult::Succeeded).with_counts(planned.counts()), since);
+    }
+
+    pub fn finish_unchanged(&self, run: &'a StackRun, since: Timestamp) {
+        match self.life(run).forget_plan() {
+            Ok(()) => {
+                self.forget_destroyed(run);
+                self.finish(run, report(run, StackResult::NoChanges), since);
+            }
+            Err(error) => self.finish_stopped(run, error.into(), since),
+        }
+    }
+
+    /// A stack without resources needs no copy of what was applied.
+    fn forget_destroyed(&self, run: &StackRun) {
+        if self.plan.command == RunCommand::Destroy && self.options.extra.is_empty() {
+            // A copy that stays is reported as removed, and can be destroyed again without harm.
+            let _ = applied::forget(&self.session.project, &run.stack.id);
+        }
+    }
+
+    pub fn finish_declined(&self, run: &StackRun, planned: &Planned, since: Timestamp) {
+        let protected = run.protect && planned.destroys() && !self.options.allow_destroy;
+        let reason = match (protected, planned.shown_before.is_some()) {
+            (true, _) => "protected and not approved (`--allow-destroy` allows it)",
+            (false, true) => "its plan is no longer of the kind that was approved, and nobody approved it",
+            (false, false) => "not approved",
+        };
+        let report = report(run, StackResult::Skipped).with_counts(planned.counts());
+        self.finish(run, report.with_reason(reason), since);
+    }
+
+    pub fn finish_stopped(&self, run: &StackRun, stop: Stop, since: Timestamp) {
+        self.finish(run, stopped_report(run, stop), since);
+    }
+
+    pub fn finish(&self, run: &StackRun, mut report: StackReport, since: Timestamp) {
+        report.duration_s = seconds(since, self.session.clock.now());
+        self.tell_finished(run, report);
+    }
+
+    /// Tells and tallies a report whose duration is known.
+    pub fn tell_finished(&self, run: &StackRun, report: StackReport) {
+        self.session.events.emit(RunEvent::StackFinished { report: report.clone() });
+        self.tally.borrow_mut().add(report, &run.after);
+    }
+}
+
+pub(super) fn report(run: &StackRun, result: StackResult) -> StackReport {
+    StackReport::new(run.stack.id.clone(), result)
+}
+
+/// Returns the report of a stack whose life ended early.
+pub(super) fn stopped_report(run: &StackRun, stop: Stop) -> StackReport {
+    match stop {
+        Stop::Failed(error) => StackReport { error: Some(error), ..report(run, StackResult::Failed) },
+        Stop::Deferred(reason) => report(run, StackResult::Deferred).with_reason(reason),
+        Stop::Interrupted => report(run, StackResult::Interrupted).with_reason("a stop was asked for"),
+    }
+}
+
+/// Returns the seconds between two times, to the millisecond.
+pub(super) fn seconds(from: Timestamp, to: Timestamp) -> f64 {
+    let milliseconds = to.as_millisecond() - from.as_millisecond();
+    let milliseconds = i32::try_from(milliseconds.max(0)).unwrap_or(i32::MAX);
+    f64::from(milliseconds) / 1000.0
+}

@@ -1,0 +1,117 @@
+//! Stacks that are gone from the tree although they were not destroyed: told, listed, destroyed
+//! from the copy of what was last applied.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
+mod support;
+
+use support::{Project, SIMPLE};
+
+/// A stack that leaves a trace when it is destroyed, with a module, a variable file and a value of another.
+const OLD: &str = r#"
+terraform {
+  backend "http" {}
+}
+
+variable "greeting" {
+  type = string
+}
+
+variable "thing" {
+  type = string
+}
+
+module "inner" {
+  source   = "../../modules/inner"
+  greeting = "${var.greeting} ${var.thing}"
+}
+"#;
+
+const INNER: &str = r#"
+variable "greeting" {
+  type = string
+}
+
+resource "terraform_data" "old" {
+  input = var.greeting
+}
+"#;
+
+fn project() -> Project {
+    Project::new()
+        .stack("01-a/kept", SIMPLE)
+        .stack("02-b/old", OLD)
+        .file("infrastructure/modules/inner/main.tf", INNER)
+        .file("infrastructure/02-b/old/lab.tfvars", "greeting = \"hello\"\n")
+        .config("name: lab\nstacks:\n  \"02-b/old\":\n    inputs: { thing: \"01-a/kept.thing\" }\n    var_files: [lab.tfvars]\n")
+}
+
+fn remove(project: &Project) {
+    std::fs::remove_dir_all(project.path("infrastructure/02-b")).expect("a folder");
+    std::fs::remove_dir_all(project.path("infrastructure/modules")).expect("a folder");
+    project.write("infra.yaml", "name: lab\n");
+}
+
+fn listed(project: &Project) -> Vec<serde_json::Value> {
+    let listing = project.run("stacks --removed --json").succeeds().json();
+    listing.as_array().unwrap().iter().map(|stack| stack["id"].clone()).collect()
+}
+
+#[test]
+fn a_removed_stack_is_told_by_every_run_and_listed() {
+    let project = project();
+    project.run("apply --all --yes").succeeds();
+    assert!(listed(&project).is_empty());
+
+    remove(&project);
+
+    assert_eq!(listed(&project), ["02-b/old"]);
+    let run = project.run("plan kept").succeeds();
+    run.stderr_has("`02-b/old`: removed from the tree, but not destroyed")
+        .stderr_has("infra destroy --removed");
+}
+
+#[test]
+fn a_removed_stack_is_destroyed_from_what_was_last_applied() {
+    let project = project();
+    project.run("apply --all --yes").succeeds();
+    remove(&project);
+
+    let run = project.run("destroy --removed --yes --json").succeeds();
+
+    assert_eq!(
+        (run.result_of("02-b/old"), run.json()["stacks"][0]["destroy"].clone()),
+        ("succeeded".into(), 1.into())
+    );
+    assert!(listed(&project).is_empty());
+    assert_eq!(project.resources("kept"), ["terraform_data.thing"]);
+    project.run("destroy --removed --yes").succeeds().stderr_has("no stack was removed");
+}
+
+#[test]
+fn a_stack_that_was_destroyed_before_its_folder_went_is_not_removed() {
+    let project = project();
+    project.run("apply --all --yes").succeeds();
+    project.run("destroy old --yes").succeeds();
+
+    remove(&project);
+
+    assert!(listed(&project).is_empty());
+}
+
+#[test]
+fn a_folder_that_still_has_tofu_files_is_not_removed() {
+    let project = Project::new().stack("a/x", SIMPLE).stack("a/y", SIMPLE);
+    project.run("apply --all --yes").succeeds();
+
+    // `x` becomes a module of `y`: destroying it would destroy what lives.
+    let using = format!("{SIMPLE}\nmodule \"x\" {{\n  source = \"../x\"\n}}\n");
+    project.write("infrastructure/a/y/main.tf", &using);
+
+    assert!(listed(&project).is_empty());
+}

@@ -1,0 +1,156 @@
+//! What is left of a run for people and machines: drift, tests, the history, summaries, exit codes.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt;
+
+use support::{Project, SIMPLE, tofu};
+
+/// Nothing built into tofu changes by itself, so a script stands before the real one: after a
+/// refresh-only plan of a stack with a file `drifted` it adds the message that tofu would write.
+fn drifting() -> Project {
+    let project = Project::new().stack("a/x", SIMPLE).stack("a/y", SIMPLE);
+    let script = format!(
+        r#"#!/bin/sh
+"{}" "$@"
+code=$?
+for arg in "$@"; do
+  case "$arg" in
+    -refresh-only) refresh=yes ;;
+    -json-into=*) into="${{arg#-json-into=}}" ;;
+  esac
+done
+if [ "$refresh" = yes ] && [ -e drifted ]; then
+  echo '{{"@level":"info","@message":"drift","type":"resource_drift","change":{{"resource":{{"addr":"terraform_data.thing"}},"action":"update"}}}}' >> "$into"
+fi
+exit $code
+"#,
+        tofu().display()
+    );
+    let path = project.path("bin/tofu");
+    project.write("bin/tofu", &script);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    project.config("name: lab\ntofu: { binary: bin/tofu }\n")
+}
+
+#[test]
+fn drift_is_exit_code_2_and_names_the_stack() {
+    let project = drifting();
+    project.run("apply --all --yes").succeeds();
+    project.run("drift --all").succeeds().stderr_has("no drift");
+    project.write("infrastructure/a/y/drifted", "");
+
+    let run = project.run("drift --all --json").exits(2);
+
+    assert_eq!((run.result_of("a/x"), run.result_of("a/y")), ("no_changes".into(), "succeeded".into()));
+    assert_eq!(run.json()["command"], "drift");
+    run.stderr_has("drifted +0 ~1 -0");
+    assert!(!project.has(".infra/plans/a/y.tfplan"), "drift saves no plan");
+}
+
+const TESTED: &str = "output \"a\" {\n  value = \"x\"\n}\n";
+
+fn assertion(value: &str) -> String {
+    format!(
+        "run \"a\" {{\n  assert {{\n    condition     = output.a == \"{value}\"\n    error_message = \"not {value}\"\n  }}\n}}\n"
+    )
+}
+
+#[test]
+fn tests_run_in_every_chosen_stack_and_a_stack_without_any_is_passed_over() {
+    let project = Project::new()
+        .stack("a/good", TESTED)
+        .file("infrastructure/a/good/tests/a.tftest.hcl", &assertion("x"))
+        .stack("a/bad", TESTED)
+        .file("infrastructure/a/bad/a.tftest.hcl", &assertion("y"))
+        .stack("a/none", SIMPLE);
+
+    let run = project.run("test --all --json").exits(1);
+
+    assert_eq!(run.result_of("a/good"), "succeeded");
+    assert_eq!(run.result_of("a/none"), "no_changes");
+    assert_eq!(run.result_of("a/bad"), "failed");
+    run.stderr_has("Test assertion failed").stderr_has("not y");
+}
+
+#[test]
+fn the_history_lists_runs_and_shows_one() {
+    let project = Project::new().stack("a/x", SIMPLE).stack("a/y", "resource \"nonsense\" {}\n");
+    project.run("plan x").succeeds();
+    project.run("plan --all").exits(1);
+
+    let runs = project.run("runs --json").succeeds().json();
+    let first = runs[1]["run_id"].as_str().unwrap();
+
+    assert_eq!((&runs[0]["end"], &runs[1]["end"]), (&"failed (1)".into(), &"ok".into()));
+    project.run("runs").succeeds().stdout_has("failed (1)").stdout_has(first);
+    project.run("runs show").succeeds().stdout_has("a/y").stdout_has("✗ failed");
+    project.run(&format!("runs show {first}")).succeeds().stdout_has("a/x").stdout_lacks("a/y");
+    project.run("runs show nonsense").exits(64).stderr_has("no run `nonsense`");
+}
+
+#[test]
+fn a_run_over_several_stacks_leaves_a_summary_and_a_log_for_each() {
+    let project = Project::new().stack("a/x", SIMPLE).stack("a/y", SIMPLE);
+    let page = project.path("page.md");
+
+    let mut command = project.command("plan --all");
+    command.env("GITHUB_STEP_SUMMARY", &page).env("GITHUB_ACTIONS", "true").env("CI", "true");
+    let run = support::Running::start(command, "plan --all").wait().succeeds();
+
+    run.stdout_has("::group::a/x")
+        .stdout_has("terraform_data.thing will be created")
+        .stdout_has("::endgroup::");
+    let run_dir = project.newest_log("a/x").replace("/logs/a/x.log", "");
+    let summary = project.read(&format!("{run_dir}/summary.md"));
+    assert!(summary.contains("| a/x | ✓ +1 ~0 -0 | 1 | 0 | 0 |"), "{summary}");
+    assert_eq!(project.read("page.md"), summary);
+    assert!(project.has(&project.newest_log("a/x")) && project.has(&project.newest_log("a/y")));
+}
+
+#[test]
+fn one_stack_leaves_no_summary_and_no_durations() {
+    let project = Project::new().stack("a/x", SIMPLE);
+
+    project.run("plan").succeeds();
+
+    let run_dir = project.newest_log("a/x").replace("/logs/a/x.log", "");
+    assert!(!project.has(&format!("{run_dir}/summary.md")) && !project.has(".infra/durations.json"));
+}
+
+#[test]
+fn the_stream_of_events_tells_every_stack_from_beginning_to_end() {
+    let project = Project::new().stack("a/x", SIMPLE).stack("a/y", SIMPLE);
+
+    let run = project.run("plan --all --jsonl").succeeds();
+
+    let events: Vec<serde_json::Value> =
+        run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(events[0]["type"], "run_started");
+    assert_eq!(events[events.len() - 1]["type"], "run_finished");
+    for id in ["a/x", "a/y"] {
+        let finished =
+            events.iter().filter(|event| event["type"] == "stack_finished" && event["report"]["id"] == id);
+        assert_eq!(finished.count(), 1, "{id}");
+    }
+}
+
+#[test]
+fn plans_are_printed_in_the_order_of_the_stacks() {
+    let mut project = Project::new();
+    for id in ["a/1", "a/2", "a/3", "a/4"] {
+        project = project.stack(id, SIMPLE);
+    }
+
+    let run = project.run("plan --all").succeeds();
+
+    let headings: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("a/")).collect();
+    assert_eq!(headings, ["a/1  +1 ~0 -0", "a/2  +1 ~0 -0", "a/3  +1 ~0 -0", "a/4  +1 ~0 -0"]);
+}

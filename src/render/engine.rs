@@ -58,10 +58,14 @@ impl Engine {
 
     /// Evaluates one expression, as `derive.yaml` has them.
     pub fn evaluate(&self, expression: &str, values: &Values) -> Result<serde_json::Value> {
+        on_a_large_stack(|| self.evaluate_here(expression, values))
+    }
+
+    fn evaluate_here(&self, expression: &str, values: &Values) -> Result<serde_json::Value> {
         let failed = |error: minijinja::Error| fault::of_expression(&error, expression);
         let mut jinja = self.jinja.clone();
         add_values(&mut jinja, values);
-        let rewritten = rewrite::expression(expression);
+        let rewritten = rewrite::expression(expression).map_err(|error| failed(error.into()))?;
         let compiled = jinja.compile_expression_owned(rewritten).map_err(failed)?;
         let value = compiled.eval(Value::from(())).map_err(failed)?;
         if value.is_undefined() {
@@ -78,7 +82,8 @@ impl Engine {
         let (marks, whitespace) = (self.settings.marks.clone(), self.settings.whitespace);
         jinja.set_loader(move |name| {
             let source = templates.get(name);
-            Ok(source.map(|source| rewrite::template(source, &marks, whitespace)))
+            let rewritten = source.map(|source| rewrite::template(source, &marks, whitespace));
+            Ok(rewritten.transpose()?)
         });
         jinja
     }
@@ -89,6 +94,20 @@ pub(super) fn add_values(jinja: &mut Jinja<'static>, values: &Values) {
     for (name, value) in values {
         jinja.add_global(name.clone(), from_json(value));
     }
+}
+
+/// Templates may call each other some hundred times deep, which a thread's usual stack does not hold.
+pub(super) const STACK: usize = 64 << 20;
+
+/// Does something on a thread whose stack holds what templates may do.
+pub(super) fn on_a_large_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
+    std::thread::scope(|scope| {
+        // Without a thread the work is still done.
+        let Ok(thread) = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, &work) else {
+            return work();
+        };
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 fn syntax(settings: &RenderSettings) -> Result<SyntaxConfig> {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use minijinja::Environment as Jinja;
 
-use super::engine::{Engine, add_values};
+use super::engine::{Engine, STACK, add_values, on_a_large_stack};
 use super::fault::{Told, tell};
 use super::limits::MAX_TEXT;
 use super::settings::inside;
@@ -49,11 +49,8 @@ pub fn render_tree(
         return Err(error);
     }
     files.sort_by(|left, right| left.path.cmp(&right.path));
-    Ok(Rendered { files, unread: tree.unread() })
+    Ok(Rendered { files, unread: on_a_large_stack(|| tree.unread()) })
 }
-
-/// Templates may call each other some hundred times deep, which a thread's usual stack does not hold.
-const STACK: usize = 64 << 20;
 
 /// One file to be made.
 struct Target<'a> {

@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         let mut text = self.concatenation()?;
         loop {
             if self.sees("+") {
-                text = self.call("__add", text, Self::concatenation)?;
+                text = self.call_all("__add", "+", text, Self::concatenation)?;
             } else if self.sees("-") {
                 text += &self.take()?;
                 text += &self.concatenation()?;
@@ -170,16 +170,7 @@ impl<'a> Reader<'a> {
 
     fn concatenation(&mut self) -> Option<String> {
         let first = self.product()?;
-        if !self.sees("~") {
-            return Some(first);
-        }
-        let (space, mut text) = parted(&first);
-        text = format!("{space}__concat({text}");
-        while self.sees("~") {
-            text += &self.take_as(",")?;
-            text += &self.product()?;
-        }
-        Some(text + ")")
+        if self.sees("~") { self.call_all("__concat", "~", first, Self::product) } else { Some(first) }
     }
 
     fn product(&mut self) -> Option<String> {
@@ -204,6 +195,23 @@ impl<'a> Reader<'a> {
             text = self.call("__pow", text, Self::unary)?;
         }
         Some(text)
+    }
+
+    /// Turns `a SIGN b SIGN c` into `name(a , b , c)`.
+    fn call_all(
+        &mut self,
+        name: &str,
+        sign: &str,
+        first: String,
+        operand: impl Fn(&mut Self) -> Option<String>,
+    ) -> Option<String> {
+        let (space, mut text) = parted(&first);
+        text = format!("{space}{name}({text}");
+        while self.sees(sign) {
+            text += &self.take_as(",")?;
+            text += &operand(self)?;
+        }
+        Some(text + ")")
     }
 
     /// Turns `left SIGN right` into `name(left , right)`.

@@ -4,7 +4,6 @@
 
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests may panic and start programs")]
 
-#[expect(dead_code, reason = "shared with other tests")]
 #[path = "support/makejinja.rs"]
 mod makejinja;
 

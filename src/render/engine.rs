@@ -167,3 +167,44 @@ fn write_value(
     count(state, text.len())?;
     out.write_str(text).map_err(minijinja::Error::from)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn engine() -> Engine {
+        let surroundings = Surroundings { root: PathBuf::from("."), env: Environment::default() };
+        Engine::new(&RenderSettings::conventional(), &surroundings).unwrap()
+    }
+
+    fn values() -> Values {
+        let values =
+            serde_json::json!({"cidr": "10.0.0.0/24", "nodes": [{"n": 1}, {"n": 2}], "secret": "hunter2"});
+        values.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn an_expression_becomes_data() {
+        let cases = [
+            ("cidr | nthhost(1)", serde_json::json!("10.0.0.1")),
+            ("nodes | map(attribute='n') | sum + 1", serde_json::json!(4)),
+            (
+                "{'a': nodes[1:], 'b': none, 'c': 1.5}",
+                serde_json::json!({"a": [{"n": 2}], "b": null, "c": 1.5}),
+            ),
+            ("'%s!' % cidr", serde_json::json!("10.0.0.0/24!")),
+        ];
+
+        for (expression, expected) in cases {
+            assert_eq!(engine().evaluate(expression, &values()).unwrap(), expected, "{expression}");
+        }
+    }
+
+    #[test]
+    fn an_expression_that_fails_is_told_without_values() {
+        for expression in ["secret + 1", "secret.x.y", "missing", "1 +", "secret / 2"] {
+            let error = engine().evaluate(expression, &values()).unwrap_err().to_string();
+            assert!(error.contains(expression) && !error.contains("hunter2"), "{error}");
+        }
+    }
+}

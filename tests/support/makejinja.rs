@@ -1,5 +1,8 @@
-//! The real makejinja and the Jinja2 below it: installed once from the Python package index into
-//! the user's cache, then asked for many templates by one process, or run over a whole project.
+//! The real makejinja, the Jinja2 below it and a real JSON-schema validator: installed once from
+//! the Python package index into the user's cache, then asked many questions by one process, or
+//! run over a whole project.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::fs::File;
 use std::io::Write as _;
@@ -12,14 +15,19 @@ use serde_json::Value;
 /// Renders many templates in one process.
 const DRIVER: &str = include_str!("makejinja_driver.py");
 
-/// The version that the seeds' users have.
-const PACKAGES: [&str; 2] = ["makejinja==2.8.1", "jinja2==3.1.6"];
+/// What is installed; the versions that the tests were written against.
+const PACKAGES: [&str; 3] = ["makejinja==2.8.1", "jinja2==3.1.6", "jsonschema>=4.20,<5"];
 
 /// Asks Jinja2 for every case; an answer has `text` or `error`.
 pub fn jinja(asked: &Value) -> Vec<Value> {
+    ask(DRIVER, asked).as_array().expect("a list").clone()
+}
+
+/// Runs a Python program with the packages at hand: JSON on its stdin, JSON on its stdout.
+pub fn ask(program: &str, question: &Value) -> Value {
     let mut command = Command::new("python3");
-    command.args(["-c", DRIVER]);
-    let output = run(command, &asked.to_string());
+    command.args(["-c", program]);
+    let output = run(command, &question.to_string());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
@@ -49,7 +57,7 @@ pub fn site() -> &'static Path {
         let tools = cache().join("infra-test-tools");
         std::fs::create_dir_all(&tools).expect("a writable cache");
         // Compiled parts fit one version of Python only.
-        let site = tools.join(format!("makejinja-2.8.1-python{}", python_version()));
+        let site = tools.join(format!("makejinja-2.8.1-with-jsonschema-python{}", python_version()));
         let lock = File::create(tools.join("makejinja.lock")).expect("a writable cache");
         lock.lock().expect("a lock");
         if !site.exists() {

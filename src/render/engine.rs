@@ -58,10 +58,14 @@ impl Engine {
 
     /// Evaluates one expression, as `derive.yaml` has them.
     pub fn evaluate(&self, expression: &str, values: &Values) -> Result<serde_json::Value> {
+        on_a_large_stack(|| self.evaluate_here(expression, values))
+    }
+
+    fn evaluate_here(&self, expression: &str, values: &Values) -> Result<serde_json::Value> {
         let failed = |error: minijinja::Error| fault::of_expression(&error, expression);
         let mut jinja = self.jinja.clone();
         add_values(&mut jinja, values);
-        let rewritten = rewrite::expression(expression);
+        let rewritten = rewrite::expression(expression).map_err(|error| failed(error.into()))?;
         let compiled = jinja.compile_expression_owned(rewritten).map_err(failed)?;
         let value = compiled.eval(Value::from(())).map_err(failed)?;
         if value.is_undefined() {
@@ -78,7 +82,8 @@ impl Engine {
         let (marks, whitespace) = (self.settings.marks.clone(), self.settings.whitespace);
         jinja.set_loader(move |name| {
             let source = templates.get(name);
-            Ok(source.map(|source| rewrite::template(source, &marks, whitespace)))
+            let rewritten = source.map(|source| rewrite::template(source, &marks, whitespace));
+            Ok(rewritten.transpose()?)
         });
         jinja
     }
@@ -89,6 +94,20 @@ pub(super) fn add_values(jinja: &mut Jinja<'static>, values: &Values) {
     for (name, value) in values {
         jinja.add_global(name.clone(), from_json(value));
     }
+}
+
+/// Templates may call each other some hundred times deep, which a thread's usual stack does not hold.
+pub(super) const STACK: usize = 64 << 20;
+
+/// Does something on a thread whose stack holds what templates may do.
+pub(super) fn on_a_large_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
+    std::thread::scope(|scope| {
+        // Without a thread the work is still done.
+        let Ok(thread) = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, &work) else {
+            return work();
+        };
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 fn syntax(settings: &RenderSettings) -> Result<SyntaxConfig> {
@@ -147,4 +166,45 @@ fn write_value(
     }
     count(state, text.len())?;
     out.write_str(text).map_err(minijinja::Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn engine() -> Engine {
+        let surroundings = Surroundings { root: PathBuf::from("."), env: Environment::default() };
+        Engine::new(&RenderSettings::conventional(), &surroundings).unwrap()
+    }
+
+    fn values() -> Values {
+        let values =
+            serde_json::json!({"cidr": "10.0.0.0/24", "nodes": [{"n": 1}, {"n": 2}], "secret": "hunter2"});
+        values.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn an_expression_becomes_data() {
+        let cases = [
+            ("cidr | nthhost(1)", serde_json::json!("10.0.0.1")),
+            ("nodes | map(attribute='n') | sum + 1", serde_json::json!(4)),
+            (
+                "{'a': nodes[1:], 'b': none, 'c': 1.5}",
+                serde_json::json!({"a": [{"n": 2}], "b": null, "c": 1.5}),
+            ),
+            ("'%s!' % cidr", serde_json::json!("10.0.0.0/24!")),
+        ];
+
+        for (expression, expected) in cases {
+            assert_eq!(engine().evaluate(expression, &values()).unwrap(), expected, "{expression}");
+        }
+    }
+
+    #[test]
+    fn an_expression_that_fails_is_told_without_values() {
+        for expression in ["secret + 1", "secret.x.y", "missing", "1 +", "secret / 2"] {
+            let error = engine().evaluate(expression, &values()).unwrap_err().to_string();
+            assert!(error.contains(expression) && !error.contains("hunter2"), "{error}");
+        }
+    }
 }

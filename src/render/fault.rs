@@ -78,6 +78,9 @@ fn words_of(error: &minijinja::Error) -> String {
         (ErrorKind::WriteFailure, _) => "its output is too large".to_owned(),
         (ErrorKind::UndefinedError, _) => "a value is undefined".to_owned(),
         (ErrorKind::TemplateNotFound, _) => "no template of that name is below the inputs".to_owned(),
+        (ErrorKind::UnknownFilter | ErrorKind::UnknownTest | ErrorKind::UnknownFunction, Some(detail)) => {
+            format!("{detail}: see docs/rendering.md for those there are")
+        }
         (_, Some(detail)) => detail.to_owned(),
         (_, None) => kind.to_string(),
     }

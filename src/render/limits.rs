@@ -3,7 +3,7 @@
 //! Far above what any repository needs, far below what would fill a machine.
 
 /// How many instructions one template may take.
-pub const MAX_STEPS: u64 = 20_000_000;
+pub const MAX_STEPS: u64 = 5_000_000;
 
 /// How many bytes one text, or the output of one template, may have.
 pub const MAX_TEXT: usize = 32 << 20;

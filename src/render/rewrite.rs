@@ -7,11 +7,13 @@
 //! Begin at [`template`].
 
 mod expression;
+mod operand;
 mod tags;
 mod tokens;
 
 pub use tags::template;
 
+use super::fault::fault;
 use tokens::Tokens;
 
 /// What marks the tags of a template.
@@ -25,13 +27,26 @@ pub struct Marks {
     pub comment: (String, String),
 }
 
+/// A tag with more words than minijinja could take apart without running out of stack.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TooLong;
+
+/// How many words a tag may have.
+const MAX_WORDS: usize = 4_000;
+
+impl From<TooLong> for minijinja::Error {
+    fn from(_: TooLong) -> Self {
+        fault(format!("a tag has more than {MAX_WORDS} words"))
+    }
+}
+
 /// Rewrites a single expression; one that is not understood stays as it is.
-pub fn expression(source: &str) -> String {
-    let Some((tokens, rest)) = Tokens::until(source, "") else { return source.to_owned() };
-    match expression::rewrite(&tokens) {
+pub fn expression(source: &str) -> Result<String, TooLong> {
+    let Some((tokens, rest)) = Tokens::until(source, "")? else { return Ok(source.to_owned()) };
+    Ok(match expression::rewrite(&tokens) {
         Some(text) if rest.is_empty() => text,
         _ => source.to_owned(),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -44,6 +59,7 @@ mod tests {
             ("a.b['c']|default(1)", "a.b['c']|default(1)"),
             ("'%s' % x", "__mod('%s' , x)"),
             ("[1, a + 2]", "__list([1, __add(a , 2)])"),
+            ("a + b + c - d + e", "__add(__add(a , b , c) - d , e)"),
             ("a ~ b ~ 'c'", "__concat(a , b , 'c')"),
             ("x in ['a', 'b']", "x in ['a', 'b']"),
             ("a[1:]", "__slice(a,1,none)"),
@@ -55,13 +71,18 @@ mod tests {
         ];
 
         for (source, expected) in cases {
-            assert_eq!(expression(source), expected, "{source}");
+            assert_eq!(expression(source).unwrap(), expected, "{source}");
         }
     }
 
     #[test]
     fn what_is_not_understood_stays() {
-        assert_eq!(expression("a b % c"), "a b % c");
-        assert_eq!(expression("[1"), "[1");
+        assert_eq!(expression("a b % c").unwrap(), "a b % c");
+        assert_eq!(expression("[1").unwrap(), "[1");
+    }
+
+    #[test]
+    fn a_tag_without_measure_is_refused() {
+        assert_eq!(expression(&"not ".repeat(100_000)), Err(TooLong));
     }
 }

@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
-use minijinja::Environment as Jinja;
+use minijinja::{Environment as Jinja, Template};
+use regex::Regex;
 
-use super::engine::{Engine, add_values};
+use super::engine::{Engine, STACK, add_values, on_a_large_stack};
 use super::fault::{Told, tell};
 use super::limits::MAX_TEXT;
 use super::settings::inside;
@@ -36,12 +37,17 @@ pub fn render_tree(
 ) -> Result<Rendered> {
     let tree = Tree::new(engine, sources, values)?;
     let outputs = tree.outputs(output_dir)?;
+    // First, so that what many templates include is compiled once.
+    let mut read = on_a_large_stack(|| tree.read_by_partials());
     let results = tree.render_all(&outputs);
     let mut files = Vec::new();
     let mut failures = Vec::new();
     for result in results {
         match result {
-            Ok(file) => files.extend(file),
+            Ok(done) => {
+                files.extend(done.file);
+                read.extend(done.read);
+            }
             Err(error) => failures.push(error),
         }
     }
@@ -49,11 +55,17 @@ pub fn render_tree(
         return Err(error);
     }
     files.sort_by(|left, right| left.path.cmp(&right.path));
-    Ok(Rendered { files, unread: tree.unread() })
+    let unread = values.keys().filter(|key| !read.contains(*key)).cloned().collect();
+    Ok(Rendered { files, unread })
 }
 
-/// Templates may call each other some hundred times deep, which a thread's usual stack does not hold.
-const STACK: usize = 64 << 20;
+/// What came of one file.
+struct Done {
+    /// The output; none where it is blank.
+    file: Option<GeneratedFile>,
+    /// The keys of the data that it names.
+    read: BTreeSet<String>,
+}
 
 /// One file to be made.
 struct Target<'a> {
@@ -79,22 +91,14 @@ enum Sharing {
     Each,
 }
 
-/// Methods that change a list or a map.
-const CHANGING: &[&str] = &[
-    ".append(",
-    ".extend(",
-    ".insert(",
-    ".pop(",
-    ".remove(",
-    ".clear(",
-    ".sort(",
-    ".reverse(",
-    ".update(",
-    ".setdefault(",
-];
+/// A call of a method that changes a list or a map.
+static CHANGING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let methods = "append|extend|insert|pop|remove|clear|sort|reverse|update|setdefault";
+    Regex::new(&format!(r"\.\s*({methods})\s*\(")).ok()
+});
 
 fn sharing(texts: &BTreeMap<String, String>) -> Sharing {
-    let changes = |text: &String| CHANGING.iter().any(|method| text.contains(method));
+    let changes = |text: &String| CHANGING.as_ref().is_none_or(|method| method.is_match(text));
     if texts.values().any(changes) { Sharing::Each } else { Sharing::All }
 }
 
@@ -109,7 +113,7 @@ impl<'a> Tree<'a> {
                 }
                 // A file that is only copied may hold anything.
                 Err(error) if engine.settings.is_template(&source.path) => {
-                    failures.push(not_text(source, error))
+                    failures.push(not_text(source, error));
                 }
                 Err(_) => {}
             }
@@ -145,7 +149,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Renders on all cores; the results stand in the order of the targets.
-    fn render_all(&self, targets: &[Target<'_>]) -> Vec<Result<Option<GeneratedFile>>> {
+    fn render_all(&self, targets: &[Target<'_>]) -> Vec<Result<Done>> {
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(targets.len().max(1));
         let next = AtomicUsize::new(0);
         let work = || {
@@ -173,19 +177,21 @@ impl<'a> Tree<'a> {
     }
 
     /// Renders or copies one file; a template that renders to nothing but white space makes none.
-    fn render(&self, target: &Target<'_>) -> Result<Option<GeneratedFile>> {
+    fn render(&self, target: &Target<'_>) -> Result<Done> {
         let source = target.source;
         let settings = &self.engine.settings;
-        let bytes = match settings.is_template(&source.path) {
-            false => source.bytes.to_vec(),
-            true => self.render_text(source)?.into_bytes(),
-        };
-        let blank = settings.is_template(&source.path) && !settings.keep_empty && is_blank(&bytes);
         let (path, mode, origin) = (target.path.clone(), source.mode, source.origin.clone());
-        Ok((!blank).then_some(GeneratedFile { path, bytes, mode, origin }))
+        if !settings.is_template(&source.path) {
+            let file = GeneratedFile { path, bytes: source.bytes.to_vec(), mode, origin };
+            return Ok(Done { file: Some(file), read: BTreeSet::new() });
+        }
+        let (text, read) = self.render_text(source)?;
+        let blank = !settings.keep_empty && text.trim().is_empty();
+        let file = (!blank).then(|| GeneratedFile { path, bytes: text.into_bytes(), mode, origin });
+        Ok(Done { file, read })
     }
 
-    fn render_text(&self, source: &SourceFile) -> Result<String> {
+    fn render_text(&self, source: &SourceFile) -> Result<(String, BTreeSet<String>)> {
         let failed = |error: &minijinja::Error| self.explain(source, tell(error));
         let own;
         let jinja = match self.sharing {
@@ -201,7 +207,13 @@ impl<'a> Tree<'a> {
             let words = "its output is too large".to_owned();
             return Err(self.explain(source, Told { template: None, line: None, words }));
         }
-        Ok(text)
+        Ok((text, self.names_in(&template)))
+    }
+
+    /// Returns the keys of the data that a template names.
+    fn names_in(&self, template: &Template<'_, '_>) -> BTreeSet<String> {
+        let names = template.undeclared_variables(false).into_iter();
+        names.filter(|name| self.values.contains_key(name)).collect()
     }
 
     fn with_own_values(&self) -> Jinja<'static> {
@@ -225,15 +237,16 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Returns the keys that no template names, included ones counted.
-    fn unread(&self) -> Vec<String> {
-        let mut read = BTreeSet::new();
-        for source in self.sources.iter().filter(|source| self.engine.settings.is_template(&source.path)) {
-            if let Ok(template) = self.jinja.get_template(&source.path) {
-                read.extend(template.undeclared_variables(false));
-            }
-        }
-        self.values.keys().filter(|key| !read.contains(*key)).cloned().collect()
+    /// Returns the keys that templates name which are only there to be included.
+    fn read_by_partials(&self) -> BTreeSet<String> {
+        let templates = self.partials().filter_map(|source| self.jinja.get_template(&source.path).ok());
+        templates.flat_map(|template| self.names_in(&template)).collect()
+    }
+
+    fn partials(&self) -> impl Iterator<Item = &'a SourceFile> {
+        let settings = &self.engine.settings;
+        let templates = self.sources.iter().filter(|source| settings.is_template(&source.path));
+        templates.filter(|source| settings.excludes(&source.origin))
     }
 }
 
@@ -248,10 +261,6 @@ fn unix_lines(text: &str) -> String {
         return text.to_owned();
     }
     text.replace("\r\n", "\n").replace('\r', "\n")
-}
-
-fn is_blank(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_ok_and(|text| text.trim().is_empty())
 }
 
 fn shorten(line: &str) -> String {

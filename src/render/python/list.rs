@@ -11,7 +11,7 @@ use super::{items_of, split_arguments, text};
 use crate::render::fault::fault;
 
 /// The most items that a list may have.
-pub const MAX_ITEMS: usize = 5_000_000;
+pub const MAX_ITEMS: usize = 1_000_000;
 
 /// A list with Python's methods.
 #[derive(Debug, Default)]

@@ -22,7 +22,7 @@ pub fn add_to(env: &mut Environment<'_>) {
     env.add_function("__dict", dict);
     env.add_function("dict", new_dict);
     env.add_function("__concat", concat);
-    env.add_function("__add", add);
+    env.add_function("__add", add_all);
     env.add_function("__mul", mul);
     env.add_function("__mod", modulo);
     env.add_function("__pow", pow);
@@ -63,6 +63,13 @@ fn concat(state: &State<'_, '_>, parts: Rest<Value>) -> Result<Value, Error> {
 /// Fails where a text would be larger than any file that is worth to be rendered.
 pub fn check_text(len: usize) -> Result<(), Error> {
     if len > MAX_TEXT { Err(fault("a text grew too large")) } else { Ok(()) }
+}
+
+/// `a + b + c`, from the left.
+fn add_all(items: Rest<Value>) -> Result<Value, Error> {
+    let mut items = items.0.into_iter();
+    let first = items.next().unwrap_or_default();
+    items.try_fold(first, add)
 }
 
 /// `left + right`: numbers, texts, lists with lists and tuples with tuples.

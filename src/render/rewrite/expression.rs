@@ -30,36 +30,36 @@ pub fn rewrite_statement(tokens: &Tokens<'_>) -> Option<String> {
     Some(out + tokens.tail)
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     list: &'a [Token<'a>],
-    at: usize,
+    pub(super) at: usize,
     depth: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn peek(&self) -> Option<&'a Token<'a>> {
+    pub(super) fn peek(&self) -> Option<&'a Token<'a>> {
         self.list.get(self.at)
     }
 
     /// Returns whether the next word is this sign or keyword.
-    fn sees(&self, text: &str) -> bool {
+    pub(super) fn sees(&self, text: &str) -> bool {
         self.peek().is_some_and(|token| token.text == text && token.kind != Kind::Text)
     }
 
-    fn take(&mut self) -> Option<String> {
+    pub(super) fn take(&mut self) -> Option<String> {
         let token = self.peek()?;
         self.at += 1;
         Some([token.space, token.text].concat())
     }
 
     /// Takes a word and puts another in its place, at the same distance.
-    fn take_as(&mut self, other: &str) -> Option<String> {
+    pub(super) fn take_as(&mut self, other: &str) -> Option<String> {
         let token = self.peek()?;
         self.at += 1;
         Some([token.space, other].concat())
     }
 
-    fn condition(&mut self) -> Option<String> {
+    pub(super) fn condition(&mut self) -> Option<String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return None;
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         let mut text = self.concatenation()?;
         loop {
             if self.sees("+") {
-                text = self.call("__add", text, Self::concatenation)?;
+                text = self.call_all("__add", "+", text, Self::concatenation)?;
             } else if self.sees("-") {
                 text += &self.take()?;
                 text += &self.concatenation()?;
@@ -170,16 +170,7 @@ impl<'a> Reader<'a> {
 
     fn concatenation(&mut self) -> Option<String> {
         let first = self.product()?;
-        if !self.sees("~") {
-            return Some(first);
-        }
-        let (space, mut text) = parted(&first);
-        text = format!("{space}__concat({text}");
-        while self.sees("~") {
-            text += &self.take_as(",")?;
-            text += &self.product()?;
-        }
-        Some(text + ")")
+        if self.sees("~") { self.call_all("__concat", "~", first, Self::product) } else { Some(first) }
     }
 
     fn product(&mut self) -> Option<String> {
@@ -204,6 +195,23 @@ impl<'a> Reader<'a> {
             text = self.call("__pow", text, Self::unary)?;
         }
         Some(text)
+    }
+
+    /// Turns `a SIGN b SIGN c` into `name(a , b , c)`.
+    fn call_all(
+        &mut self,
+        name: &str,
+        sign: &str,
+        first: String,
+        operand: impl Fn(&mut Self) -> Option<String>,
+    ) -> Option<String> {
+        let (space, mut text) = parted(&first);
+        text = format!("{space}{name}({text}");
+        while self.sees(sign) {
+            text += &self.take_as(",")?;
+            text += &operand(self)?;
+        }
+        Some(text + ")")
     }
 
     /// Turns `left SIGN right` into `name(left , right)`.
@@ -248,177 +256,10 @@ impl<'a> Reader<'a> {
         let (space, body) = parted(&text);
         Some(if filtered { format!("{space}({body})") } else { text })
     }
-
-    fn primary(&mut self) -> Option<String> {
-        let token = self.peek()?;
-        match token.kind {
-            Kind::Name if KEYWORDS.contains(&token.text) => None,
-            Kind::Name | Kind::Number => self.take(),
-            Kind::Text => self.texts(),
-            Kind::Sign => match token.text {
-                "(" => self.bracketed(")"),
-                "[" => self.literal("__list", "]"),
-                "{" => self.literal("__dict", "}"),
-                _ => None,
-            },
-        }
-    }
-
-    fn take_text(&mut self) -> Option<String> {
-        let token = self.peek()?;
-        self.at += 1;
-        Some(token.space.to_owned() + &python_text(token.text))
-    }
-
-    /// Texts side by side are one.
-    fn texts(&mut self) -> Option<String> {
-        let first = self.take_text()?;
-        if self.peek().is_none_or(|next| next.kind != Kind::Text) {
-            return Some(first);
-        }
-        let (space, mut text) = parted(&first);
-        text = format!("{space}__concat({text}");
-        while self.peek().is_some_and(|next| next.kind == Kind::Text) {
-            text += ",";
-            text += &self.take_text()?;
-        }
-        Some(text + ")")
-    }
-
-    fn literal(&mut self, name: &str, end: &str) -> Option<String> {
-        let text = self.bracketed(end)?;
-        let (space, body) = parted(&text);
-        Some(format!("{space}{name}({body})"))
-    }
-
-    /// Reads from an opening bracket to its end: items, arguments, or keys and values.
-    fn bracketed(&mut self, end: &str) -> Option<String> {
-        let mut text = self.take()?;
-        while !self.sees(end) {
-            match self.peek()?.text {
-                "," | "=" | ":" | "*" | "**" if self.peek()?.kind == Kind::Sign => text += &self.take()?,
-                _ => text += &self.condition()?,
-            }
-        }
-        Some(text + &self.take()?)
-    }
-
-    fn postfix(&mut self, mut text: String) -> Option<String> {
-        loop {
-            if self.sees(".") {
-                text += &self.take()?;
-                text += &self.take()?;
-            } else if self.sees("[") {
-                text = self.subscript(text)?;
-            } else if self.sees("(") {
-                text += &self.bracketed(")")?;
-            } else {
-                return Some(text);
-            }
-        }
-    }
-
-    fn subscript(&mut self, text: String) -> Option<String> {
-        let open = self.take()?;
-        let mut parts = vec![String::new()];
-        while !self.sees("]") {
-            match self.peek()?.text {
-                ":" => {
-                    self.at += 1;
-                    parts.push(String::new());
-                }
-                "," => *parts.last_mut()? += &self.take()?,
-                _ => *parts.last_mut()? += &self.condition()?,
-            }
-        }
-        let close = self.take()?;
-        if let [index] = parts.as_slice() {
-            return Some([text, open, index.clone(), close].concat());
-        }
-        let (space, body) = parted(&text);
-        let parts: Vec<&str> =
-            parts.iter().map(|part| if part.trim().is_empty() { "none" } else { part }).collect();
-        Some(format!("{space}__slice({body},{})", parts.join(",")))
-    }
-
-    fn filters(&mut self, mut text: String) -> Option<String> {
-        loop {
-            if self.sees("|") {
-                text += &self.take()?;
-                text += &self.dotted_name()?;
-                if self.sees("(") {
-                    text += &self.bracketed(")")?;
-                }
-            } else if self.sees("is") {
-                text = self.test(text)?;
-            } else if self.sees("(") {
-                text += &self.bracketed(")")?;
-            } else {
-                return Some(text);
-            }
-        }
-    }
-
-    fn dotted_name(&mut self) -> Option<String> {
-        let mut name = self.take()?;
-        while self.sees(".") {
-            name += &self.take()?;
-            name += &self.take()?;
-        }
-        Some(name)
-    }
-
-    /// `x is [not] name`, whose argument needs no brackets.
-    fn test(&mut self, mut text: String) -> Option<String> {
-        text += &self.take()?;
-        if self.sees("not") {
-            text += &self.take()?;
-        }
-        text += &self.dotted_name()?;
-        if self.sees("(") {
-            return Some(text + &self.bracketed(")")?);
-        }
-        let bare = self.peek().is_some_and(|next| match next.kind {
-            Kind::Name => !KEYWORDS.contains(&next.text) && !STATEMENT_WORDS.contains(&next.text),
-            Kind::Number | Kind::Text => true,
-            Kind::Sign => matches!(next.text, "[" | "{"),
-        });
-        if !bare {
-            return Some(text);
-        }
-        let primary = self.primary()?;
-        let argument = self.postfix(primary)?;
-        let (space, body) = parted(&argument);
-        Some(format!("{text}{space}({body})"))
-    }
-}
-
-/// Names that stand between expressions.
-const KEYWORDS: &[&str] = &["and", "or", "not", "in", "is", "if", "else"];
-
-/// Names that may follow an expression in a statement.
-const STATEMENT_WORDS: &[&str] = &["recursive", "ignore", "with", "without", "as", "import"];
-
-/// Returns a quoted text in which `\/` stays two characters, as in Python.
-fn python_text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(char) = chars.next() {
-        out.push(char);
-        if char != '\\' {
-            continue;
-        }
-        match chars.next() {
-            Some('/') => out.push_str("\\/"),
-            Some(other) => out.push(other),
-            None => {}
-        }
-    }
-    out
 }
 
 /// Parts a text into the white space before it and the rest.
-fn parted(text: &str) -> (String, String) {
+pub(super) fn parted(text: &str) -> (String, String) {
     let body = text.trim_start();
     let (space, _) = text.split_at(text.len() - body.len());
     (space.to_owned(), body.to_owned())

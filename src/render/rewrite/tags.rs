@@ -1,12 +1,12 @@
 //! Finds the tags of a template and has each rewritten; everything else passes unchanged.
 
-use super::Marks;
 use super::expression::{rewrite, rewrite_statement};
 use super::tokens::Tokens;
+use super::{Marks, TooLong};
 use crate::render::settings::Whitespace;
 
 /// Rewrites a template whose line ends are `\n`.
-pub fn template(source: &str, marks: &Marks, whitespace: Whitespace) -> String {
+pub fn template(source: &str, marks: &Marks, whitespace: Whitespace) -> Result<String, TooLong> {
     let source = match whitespace.keep_trailing_newline {
         true => source,
         // What is added at the end would hide the line end from minijinja.
@@ -14,19 +14,20 @@ pub fn template(source: &str, marks: &Marks, whitespace: Whitespace) -> String {
     };
     let rewriter = Rewriter { marks, weight: source.len(), whitespace };
     let mut out = String::with_capacity(source.len() + source.len() / 8);
+    let mut starts = Starts::new(marks);
     let mut rest = source;
-    while let Some((before, tag, inside)) = next_tag(rest, marks) {
+    while let Some((before, tag, inside)) = starts.next(source, rest) {
         out.push_str(before);
-        let Some((text, after)) = rewriter.tag(tag, inside) else {
+        let Some((text, after)) = rewriter.tag(tag, inside)? else {
             // What does not end here is minijinja's to complain about.
             out.push_str(&rest[before.len()..]);
-            return out;
+            return Ok(out);
         };
         out.push_str(&text);
         rest = after;
     }
     out.push_str(rest);
-    counted(out, source.len(), marks)
+    Ok(counted(out, source.len(), marks))
 }
 
 /// Has the text of the template counted each time that it is rendered, as an included one may be in
@@ -45,18 +46,53 @@ enum Tag {
     Comment,
 }
 
-/// Returns the text before the next tag, what it is, and what follows its mark.
-///
-/// Where two marks begin at one place the longer one counts.
-fn next_tag<'a>(text: &'a str, marks: &Marks) -> Option<(&'a str, Tag, &'a str)> {
-    let starts = [
-        (marks.comment.0.as_str(), Tag::Comment),
-        (marks.block.0.as_str(), Tag::Block),
-        (marks.variable.0.as_str(), Tag::Variable),
-    ];
-    let found = starts.into_iter().filter_map(|(mark, tag)| Some((text.find(mark)?, mark, tag)));
-    let (at, mark, tag) = found.min_by_key(|(at, mark, _)| (*at, usize::MAX - mark.len()))?;
-    Some((&text[..at], tag, &text[at + mark.len()..]))
+/// Where each mark stands next; remembered, or a mark that never comes would be looked for from
+/// every tag on to the end.
+struct Starts<'a> {
+    marks: [(&'a str, Tag, Place); 3],
+}
+
+/// Where a mark was last found.
+#[derive(Clone, Copy)]
+enum Place {
+    Unknown,
+    At(usize),
+    Nowhere,
+}
+
+impl<'a> Starts<'a> {
+    fn new(marks: &'a Marks) -> Self {
+        let start = |mark: &'a (String, String), tag| (mark.0.as_str(), tag, Place::Unknown);
+        let [comment, block, variable] = [
+            start(&marks.comment, Tag::Comment),
+            start(&marks.block, Tag::Block),
+            start(&marks.variable, Tag::Variable),
+        ];
+        Self { marks: [comment, block, variable] }
+    }
+
+    /// Returns the text before the next tag, what it is, and what follows its mark.
+    ///
+    /// Where two marks begin at one place the longer one counts.
+    fn next<'s>(&mut self, source: &'s str, rest: &'s str) -> Option<(&'s str, Tag, &'s str)> {
+        let here = source.len() - rest.len();
+        for (mark, _, place) in &mut self.marks {
+            let known = match place {
+                Place::Unknown => false,
+                Place::At(at) => *at >= here,
+                Place::Nowhere => true,
+            };
+            if !known {
+                *place = rest.find(*mark).map_or(Place::Nowhere, |at| Place::At(here + at));
+            }
+        }
+        let found = self.marks.iter().filter_map(|(mark, tag, place)| match place {
+            Place::At(at) => Some((*at, *mark, *tag)),
+            Place::Unknown | Place::Nowhere => None,
+        });
+        let (at, mark, tag) = found.min_by_key(|(at, mark, _)| (*at, usize::MAX - mark.len()))?;
+        Some((&source[here..at], tag, &source[at + mark.len()..]))
+    }
 }
 
 struct Rewriter<'a> {
@@ -68,9 +104,9 @@ struct Rewriter<'a> {
 
 impl<'a> Rewriter<'a> {
     /// Rewrites a tag whose mark has just been read; returns what follows it.
-    fn tag(&self, tag: Tag, inside: &'a str) -> Option<(String, &'a str)> {
+    fn tag(&self, tag: Tag, inside: &'a str) -> Result<Option<(String, &'a str)>, TooLong> {
         match tag {
-            Tag::Comment => self.comment(inside),
+            Tag::Comment => Ok(self.comment(inside)),
             Tag::Variable => self.variable(inside),
             Tag::Block => self.block(inside),
         }
@@ -82,26 +118,26 @@ impl<'a> Rewriter<'a> {
         Some(([start, &inside[..len]].concat(), &inside[len..]))
     }
 
-    fn variable(&self, inside: &'a str) -> Option<(String, &'a str)> {
+    fn variable(&self, inside: &'a str) -> Result<Option<(String, &'a str)>, TooLong> {
         let (start, end) = &self.marks.variable;
         let (control, body) = control_of(inside);
-        let (tokens, rest) = Tokens::until(body, end)?;
-        let (closing, after) = closing_of(rest, end)?;
+        let Some((tokens, rest)) = Tokens::until(body, end)? else { return Ok(None) };
+        let Some((closing, after)) = closing_of(rest, end) else { return Ok(None) };
         let read = &body[..body.len() - rest.len()];
         let text = rewrite(&tokens).unwrap_or_else(|| read.to_owned());
-        Some(([start, control, &text, closing].concat(), after))
+        Ok(Some(([start, control, &text, closing].concat(), after)))
     }
 
-    fn block(&self, inside: &'a str) -> Option<(String, &'a str)> {
+    fn block(&self, inside: &'a str) -> Result<Option<(String, &'a str)>, TooLong> {
         let (start, end) = &self.marks.block;
         let (control, body) = control_of(inside);
         if body.trim_start().starts_with("raw")
             && let Some(raw) = self.raw(inside)
         {
-            return Some(raw);
+            return Ok(Some(raw));
         }
-        let (tokens, rest) = Tokens::until(body, end)?;
-        let (closing, after) = closing_of(rest, end)?;
+        let Some((tokens, rest)) = Tokens::until(body, end)? else { return Ok(None) };
+        let Some((closing, after)) = closing_of(rest, end) else { return Ok(None) };
         let read = &body[..body.len() - rest.len()];
         let text = rewrite_statement(&tokens).unwrap_or_else(|| read.to_owned());
         let word = tokens.list.first().map_or("", |first| first.text);
@@ -111,14 +147,14 @@ impl<'a> Rewriter<'a> {
             "for" => format!("{start}{control}{text}{end}{start} do __tick({}) {closing}", self.weight),
             _ => [start, control, &text, closing].concat(),
         };
-        Some((whole, after))
+        Ok(Some((whole, after)))
     }
 
     /// Passes over everything up to `endraw`.
     fn raw(&self, inside: &'a str) -> Option<(String, &'a str)> {
         let (start, end) = &self.marks.block;
         let (_, body) = control_of(inside);
-        let (tokens, rest) = Tokens::until(body, end)?;
+        let (tokens, rest) = Tokens::until(body, end).ok()??;
         let [word] = tokens.list.as_slice() else { return None };
         if word.text != "raw" {
             return None;
@@ -128,6 +164,8 @@ impl<'a> Rewriter<'a> {
             let at = left.find(start.as_str())? + start.len();
             let (_, body) = control_of(&left[at..]);
             let ended = Tokens::until(body, end)
+                .ok()
+                .flatten()
                 .filter(|(tokens, _)| matches!(tokens.list.as_slice(), [word] if word.text == "endraw"))
                 .and_then(|(_, rest)| closing_of(rest, end));
             if let Some((closing, after)) = ended {
@@ -184,7 +222,7 @@ mod tests {
     fn text_comments_and_raw_parts_pass_unchanged() {
         let source = "# a [1] % 2\n#| [1] % 2 #|\n#% raw %##{ [1] }##% endraw %#\n#{ a.b }#\n";
 
-        let rewritten = template(source, &marks(), Whitespace::default());
+        let rewritten = template(source, &marks(), Whitespace::default()).unwrap();
 
         assert_eq!(rewritten, format!("{source}#%+ do __tick({}) +%#", source.len()));
     }
@@ -194,13 +232,13 @@ mod tests {
         let source = "#%- set x = [1,\n  2] -%#\n#{ '}#' % x }#";
         let expected = "#%- set x = __list([1,\n  2]) -%#\n#{ __mod('}#' , x) }#";
 
-        let rewritten = template(source, &marks(), Whitespace::default());
+        let rewritten = template(source, &marks(), Whitespace::default()).unwrap();
 
         assert!(rewritten.starts_with(expected), "{rewritten}");
     }
 
     #[test]
     fn a_tag_without_an_end_stays_for_the_engine_to_tell() {
-        assert_eq!(template("a #{ [1] ", &marks(), Whitespace::default()), "a #{ [1] ");
+        assert_eq!(template("a #{ [1] ", &marks(), Whitespace::default()).unwrap(), "a #{ [1] ");
     }
 }

@@ -1,5 +1,7 @@
 //! The words of a tag: names, numbers, texts and signs, each with the white space before it.
 
+use super::{MAX_WORDS, TooLong};
+
 /// What sort of word it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
@@ -33,7 +35,7 @@ const SIGNS: &[&str] = &[
 impl<'a> Tokens<'a> {
     /// Reads words up to an end mark outside of brackets, or to the end of the text where the mark
     /// is empty; returns what follows the mark. `None` where the tag does not end or is no Jinja.
-    pub fn until(source: &'a str, end: &str) -> Option<(Self, &'a str)> {
+    pub fn until(source: &'a str, end: &str) -> Result<Option<(Self, &'a str)>, TooLong> {
         let mut list: Vec<Token<'a>> = Vec::new();
         let mut depth = 0_usize;
         let mut rest = source;
@@ -41,14 +43,18 @@ impl<'a> Tokens<'a> {
             let trimmed = rest.trim_start();
             let (space, _) = rest.split_at(rest.len() - trimmed.len());
             if depth == 0 && ends_here(trimmed, end) {
-                return Some((Self { list, tail: space }, trimmed));
+                return Ok(Some((Self { list, tail: space }, trimmed)));
+            }
+            if list.len() >= MAX_WORDS {
+                return Err(TooLong);
             }
             let after_dot = list.last().is_some_and(|last| last.text == ".");
-            let (kind, len) = word(trimmed, after_dot)?;
+            let Some((kind, len)) = word(trimmed, after_dot) else { return Ok(None) };
             let (text, left) = trimmed.split_at(len);
             match text {
                 "(" | "[" | "{" if kind == Kind::Sign => depth += 1,
-                ")" | "]" | "}" if kind == Kind::Sign => depth = depth.checked_sub(1)?,
+                ")" | "]" | "}" if kind == Kind::Sign && depth == 0 => return Ok(None),
+                ")" | "]" | "}" if kind == Kind::Sign => depth -= 1,
                 _ => {}
             }
             list.push(Token { kind, space, text });

@@ -37,11 +37,11 @@ enum Slip {
 /// Tells the unknown keys of a map that are probably known ones misspelt.
 pub fn find(entries: &[Entry], schema: &Value, path: &str, checker: &mut Checker) {
     let Some(properties) = schema["properties"].as_object() else { return };
-    let absent: Vec<&str> = properties
-        .keys()
-        .map(String::as_str)
-        .filter(|key| !entries.iter().any(|entry| entry.key == *key))
-        .collect();
+    // A required key is told as missing, with the key that may be meant for it.
+    let required = |key: &str| schema["required"].as_array().is_some_and(|keys| keys.contains(&key.into()));
+    let is_there = |key: &str| entries.iter().any(|entry| entry.key == key);
+    let absent: Vec<&str> =
+        properties.keys().map(String::as_str).filter(|key| !required(key) && !is_there(key)).collect();
     for entry in entries.iter().filter(|entry| !properties.contains_key(&entry.key)) {
         let Some((slip, known)) = closest(&entry.key, &absent) else { continue };
         let name = join(path, &entry.key);

@@ -199,6 +199,7 @@ fn no_two_nodes_share_name_address_mac_or_number() {
 fn a_node_without_name_or_address_says_what_is_missing_and_what_may_be_meant() {
     let error = refused("", "nodes:\n  - nane: a\n    adress: 10.0.0.1\n");
 
+    assert!(error.starts_with("2 mistakes in the data\n"), "{error}");
     assert!(
         error.contains("nodes.yaml:2:5  `nodes[0].name` is missing; is `nane` meant to be `name`?"),
         "{error}"

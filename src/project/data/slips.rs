@@ -24,6 +24,9 @@ const LONG_KEY: usize = 6;
 /// The shortest word in which two wrong letters still mean the same word.
 const LONG_WORD: usize = 5;
 
+/// How many letters may be wrong in a slip.
+const MOST_WRONG: u32 = 2;
+
 /// How sure it is that a key is a misspelt one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Slip {
@@ -34,11 +37,11 @@ enum Slip {
 /// Tells the unknown keys of a map that are probably known ones misspelt.
 pub fn find(entries: &[Entry], schema: &Value, path: &str, checker: &mut Checker) {
     let Some(properties) = schema["properties"].as_object() else { return };
-    let absent: Vec<&str> = properties
-        .keys()
-        .map(String::as_str)
-        .filter(|key| !entries.iter().any(|entry| entry.key == *key))
-        .collect();
+    // A required key is told as missing, with the key that may be meant for it.
+    let required = |key: &str| schema["required"].as_array().is_some_and(|keys| keys.contains(&key.into()));
+    let is_there = |key: &str| entries.iter().any(|entry| entry.key == key);
+    let absent: Vec<&str> =
+        properties.keys().map(String::as_str).filter(|key| !required(key) && !is_there(key)).collect();
     for entry in entries.iter().filter(|entry| !properties.contains_key(&entry.key)) {
         let Some((slip, known)) = closest(&entry.key, &absent) else { continue };
         let name = join(path, &entry.key);
@@ -61,8 +64,8 @@ fn closest<'a>(key: &str, absent: &[&'a str]) -> Option<(Slip, &'a str)> {
 }
 
 fn slip(key: &str, known: &str) -> Option<Slip> {
-    // Far cheaper than the distance, and most keys end here.
-    if key.len().abs_diff(known.len()) > 4 {
+    // Both are far cheaper than the distance, and nearly all keys end here.
+    if key.len().abs_diff(known.len()) > 4 || differing_letters(key, known) > 2 * MOST_WRONG {
         return None;
     }
     if letters(key) == letters(known) {
@@ -74,6 +77,21 @@ fn slip(key: &str, known: &str) -> Option<Slip> {
         2 if differs_in_long_words(key, known) => Some(Slip::Likely),
         _ => None,
     }
+}
+
+/// Returns how many letters one of two keys has that the other has not, wherever they stand.
+///
+/// Each wrong letter adds two at most, so keys of a small distance never have many.
+fn differing_letters(one: &str, other: &str) -> u32 {
+    let mut counts = [0_i32; 36];
+    let mut count = |key: &str, step: i32| {
+        for digit in key.chars().filter_map(|letter| letter.to_digit(36)) {
+            counts[digit as usize] += step;
+        }
+    };
+    count(one, 1);
+    count(other, -1);
+    counts.iter().map(|count| count.unsigned_abs()).sum()
 }
 
 fn letters(key: &str) -> String {

@@ -1,6 +1,8 @@
 //! Turns each machine into the VM that a template writes down: everything decided, nothing left
 //! to look up. Begin at [`vms`].
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::defaults;
@@ -61,17 +63,15 @@ fn iso_key(vm: &Map<String, Value>) -> String {
 
 /// Returns the images that VMs boot from, each once, in the order of the VMs.
 pub fn isos(vms: &[Value]) -> Vec<Value> {
-    let mut isos: Vec<Value> = Vec::new();
-    for vm in vms {
-        let iso = json!({
+    let mut seen = HashSet::new();
+    let first = vms.iter().filter(|vm| seen.insert(vm["iso_key"].as_str()));
+    let iso = |vm: &Value| {
+        json!({
             "key": vm["iso_key"], "proxmox_node": vm["proxmox_node"],
             "schematic_id": vm["schematic_id"], "secureboot": vm["secureboot"],
-        });
-        if !isos.contains(&iso) {
-            isos.push(iso);
-        }
-    }
-    isos
+        })
+    };
+    first.map(iso).collect()
 }
 
 #[cfg(test)]

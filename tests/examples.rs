@@ -76,6 +76,22 @@ fn the_homelab_is_formatted_and_valid() {
 }
 
 #[test]
+fn the_homelab_is_what_its_data_renders_to() {
+    let project = homelab();
+
+    project.run("configure --check").succeeds().stderr_has("up to date");
+    project.run("configure").succeeds().stderr_has("unchanged");
+    let data = project.read("nodes.yaml") + "  - { name: k8s-worker-3, address: 192.0.2.33 }\n";
+    project.write("nodes.yaml", &data);
+
+    project.run("configure --check").exits(1).stdout_has("k8s-worker-3");
+    project.run("configure").succeeds();
+    project.run("fmt --all --check").succeeds();
+    project.run("up --yes").succeeds();
+    project.run("output k8s-prod").succeeds().stdout_has("k8s-worker-3");
+}
+
+#[test]
 fn the_homelabs_tasks_call_commands_that_exist() {
     let project = homelab();
     let tasks = project.read("Taskfile.yml");

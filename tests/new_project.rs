@@ -83,6 +83,42 @@ fn every_example_has_data_templates_a_workflow_and_a_private_key() {
 }
 
 #[test]
+fn every_example_is_rendered_once_and_then_stays() {
+    for example in ["homelab", "proxmox-talos", "layered"] {
+        let place = Place::new();
+        place.run(".", &format!("new lab --example {example}")).succeeds();
+
+        place.run("lab", "configure --no-init").succeeds();
+
+        place.run("lab", "configure --check").succeeds();
+        place.run("lab", "fmt --all --check").succeeds();
+        let stacks = place.run("lab", "stacks --json").succeeds().json();
+        let stacks = stacks.as_array().unwrap();
+        assert!(stacks.iter().all(|stack| stack["backend"]["type"] == "http"), "{example}: {stacks:?}");
+        let expected = match example {
+            "homelab" => 5,
+            "layered" => 3,
+            _ => 1,
+        };
+        assert_eq!(stacks.len(), expected, "{example}");
+    }
+}
+
+#[test]
+fn a_new_homelab_follows_its_data() {
+    let place = Place::new();
+    tofu();
+    place.run(".", "new lab").succeeds();
+    place.run("lab", "up --yes").succeeds();
+    let nodes = place.read("lab/nodes.yaml") + "  - { name: k8s-worker-3, address: 192.0.2.33 }\n";
+    std::fs::write(place.path.join("lab/nodes.yaml"), nodes).unwrap();
+
+    place.run("lab", "up --yes").succeeds();
+
+    place.run("lab", "output k8s-prod").succeeds().stdout_has("k8s-worker-3");
+}
+
+#[test]
 fn two_projects_never_share_a_key() {
     let place = Place::new();
 
@@ -111,6 +147,7 @@ fn git_sees_neither_the_key_nor_data_with_credentials() {
 fn secrets_of_a_new_project_are_encrypted_for_its_own_key() {
     let place = Place::new();
     place.run(".", "new lab").succeeds();
+    place.run("lab", "configure --no-init").succeeds();
     let file = place.path.join("lab/infrastructure/secrets.sops.yaml");
     std::fs::write(&file, "password: not-a-real-one\n").unwrap();
 
@@ -154,6 +191,7 @@ fn a_copied_stack_applies_into_a_state_of_its_own() {
     let place = Place::new();
     tofu();
     place.run(".", "new lab").succeeds();
+    place.run("lab", "configure --no-init").succeeds();
     place.run("lab", "apply pve1 --yes").succeeds();
 
     let made = place.run("lab", "new-stack 01-hypervisors/pve3 --from pve1").succeeds();

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use hcl_edit::structure::{Block, BlockLabel, Body};
 
 use super::makejinja;
+use crate::support::{Project, infra};
 
 /// The built-in sets.
 pub const SETS: [&str; 2] = ["proxmox-talos", "layered"];
@@ -14,9 +15,14 @@ pub const SETS: [&str; 2] = ["proxmox-talos", "layered"];
 /// The data they are rendered with, each in `tests/data/clusters`.
 pub const CLUSTERS: [&str; 5] = ["minimal", "full", "secureboot", "vlan", "hostile"];
 
-/// What the age key of every project in these tests says.
-pub const AGE_KEY: &str =
-    "# created: 2026-01-01T00:00:00Z\n# public key: age1madeup\nAGE-SECRET-KEY-1MADEUP\n";
+/// Returns the age key of every project in these tests.
+pub fn age_key() -> &'static str {
+    static KEY: OnceLock<String> = OnceLock::new();
+    KEY.get_or_init(|| {
+        let made = infra().args(["secrets", "keygen"]).output().expect("the binary under test starts");
+        String::from_utf8(made.stdout).expect("text")
+    })
+}
 
 /// The files that a set was rendered to.
 #[derive(Clone)]
@@ -31,20 +37,27 @@ pub struct Folder {
 }
 
 impl Tree {
-    /// Renders a set with the data of one cluster.
+    /// Renders a set with the data of one cluster, as `infra configure` does.
     pub fn render(set: &str, cluster: &str) -> Self {
-        let data = format!("tests/data/clusters/{cluster}.yaml");
-        Self::of(&format!("templates/{set}"), &[&data])
+        let project = Project::new()
+            .config(&format!("configure: {{ inputs: [\"builtin:{set}\"], output: out }}\n"))
+            .file("cluster.yaml", &data(cluster))
+            .file("age.key", age_key());
+        project.run("configure --no-init").succeeds();
+        let mut tree = Self::read(&project.path("out"));
+        for (path, text) in tree.files.iter_mut().filter(|(path, _)| path.ends_with("secrets.sops.yaml")) {
+            *text = project.run(&format!("secrets view out/{path}")).succeeds().stdout;
+        }
+        tree
     }
 
-    /// Renders the templates of a folder with data files, both of this repository.
-    pub fn of(templates: &str, data: &[&str]) -> Self {
+    /// Renders the same as makejinja does.
+    pub fn render_by_makejinja(set: &str, cluster: &str) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let data = data.iter().map(|file| std::fs::read_to_string(repository.join(file)).expect("the data"));
-        std::fs::write(dir.path().join("cluster.yaml"), data.collect::<String>()).expect("a writable folder");
-        std::fs::write(dir.path().join("age.key"), AGE_KEY).expect("a writable folder");
-        makejinja::render(&repository.join(templates), dir.path());
+        std::fs::write(dir.path().join("cluster.yaml"), data(cluster)).expect("a writable folder");
+        std::fs::write(dir.path().join("age.key"), age_key()).expect("a writable folder");
+        let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates").join(set);
+        makejinja::render(&templates, dir.path());
         Self::read(&dir.path().join("out"))
     }
 
@@ -110,6 +123,11 @@ impl Folder {
         let blocks = self.blocks().map(|(_, block)| block).filter(move |block| block.ident.as_str() == kind);
         blocks.map(|block| (block.labels.iter().map(BlockLabel::as_str).collect(), block))
     }
+}
+
+fn data(cluster: &str) -> String {
+    let path = format!("{}/tests/data/clusters/{cluster}.yaml", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).expect("the data")
 }
 
 fn read(dir: &Path, root: &Path, files: &mut BTreeMap<String, String>) {

@@ -115,7 +115,7 @@ fn usual(path: String, bytes: &[u8]) -> NewFile {
 const HOMELAB: Example = Example {
     name: "homelab",
     next: &[
-        "infra up                  apply five stacks, offline",
+        "infra up                  render five stacks and apply them, offline",
         "infra output --all        see what they made",
     ],
     files: embedded_files! {
@@ -123,13 +123,6 @@ const HOMELAB: Example = Example {
         "Taskfile.yml",
         "cluster.yaml",
         "infra.yaml",
-        "infrastructure/01-hypervisors/pve1/main.tf",
-        "infrastructure/01-hypervisors/pve2/main.tf",
-        "infrastructure/02-platforms/k8s-prod/main.tf",
-        "infrastructure/02-platforms/storage/main.tf",
-        "infrastructure/03-legacy/pihole/main.tf",
-        "infrastructure/modules/hypervisor/main.tf",
-        "infrastructure/modules/machine/main.tf",
         "nodes.yaml",
         "templates/config/infrastructure/01-hypervisors/pve1/main.tf.j2",
         "templates/config/infrastructure/01-hypervisors/pve2/main.tf.j2",
@@ -190,14 +183,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_homelab_holds_every_file_of_its_folder_and_the_others_all_but_what_is_rendered() {
+    fn an_example_holds_every_file_of_its_folder_but_what_is_rendered() {
         for name in NAMES {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
             let mut found = BTreeSet::new();
             list(&folder, &folder, &mut found);
             let example = find(name).expect("an example");
 
-            found.retain(|path| example.templates.is_none() || !path.starts_with("infrastructure/"));
+            found.retain(|path| !path.starts_with("infrastructure/"));
 
             let embedded: BTreeSet<String> =
                 example.files.iter().map(|(path, _)| (*path).to_owned()).collect();

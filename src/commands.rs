@@ -23,6 +23,7 @@ pub mod init;
 pub mod locks;
 pub mod man;
 pub mod output;
+mod past;
 pub mod plan;
 pub mod runs;
 pub mod schema;

@@ -26,6 +26,7 @@ pub mod man;
 pub mod new;
 pub mod new_stack;
 pub mod output;
+mod past;
 pub mod plan;
 pub mod runs;
 pub mod schema;

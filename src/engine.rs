@@ -9,6 +9,7 @@
 mod alone;
 mod applied;
 mod changing;
+mod checks;
 mod consent;
 mod failure;
 mod finishing;

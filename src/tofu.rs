@@ -13,6 +13,7 @@ pub mod hints;
 mod install;
 mod known_versions;
 pub mod messages;
+pub mod plugin_cache;
 mod probe;
 mod progress;
 pub mod variables;

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::Context;
-use super::stack_run::lives;
+use super::past::lives;
 use crate::error::{Error, Exit, Result};
 use crate::model::{human_duration, nearest};
 use crate::project;

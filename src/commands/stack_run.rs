@@ -7,16 +7,16 @@ use std::num::NonZeroUsize;
 use clap::Args;
 
 use super::Context;
+use super::past::{choose, warn_of_removed, warn_of_the_past};
 use super::stack_args::StackArgs;
 use super::workspace::{Purpose, Workspace};
 use crate::engine::{self, Approval, RunOptions, SavedPlans, StalePlans, StateNeed, WhenToInit};
 use crate::error::{Error, Exit, Result};
 use crate::events::Events;
-use crate::model::{Holder, RunCommand, RunPlan, RunReport, StackId, StackRun};
+use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackRun};
 use crate::process;
 use crate::report::{
-    Asking, Console, JsonLines, MarkdownSummary, PastRun, PlanOutput, Report, RunRecord, Unfinished, listen,
-    read_durations,
+    Asking, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, listen, read_durations,
 };
 use crate::stacks;
 use crate::tofu::call::PlanMode;
@@ -123,57 +123,6 @@ pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
         context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
     }
     Ok(Exit(report.exit_code))
-}
-
-/// Returns the chosen stacks; with `--resume` only those that the last run of the command left undone.
-fn choose(
-    workspace: &Workspace,
-    request: &Request,
-    gone: &[StackId],
-    context: &Context,
-) -> Result<Vec<StackId>> {
-    if request.removed {
-        return choose_removed(workspace, request, gone, context);
-    }
-    if !request.run.resume {
-        return workspace.choose(&request.stacks, context);
-    }
-    let name = request.command.name();
-    let Some(last) = PastRun::last(&workspace.project.runs_dir(), request.command, lives) else {
-        return Err(Error::usage(format!("there is no earlier `{name}` to resume"))
-            .hint(format!("run it: `infra {name} --all`")));
-    };
-    let undone = last.left_undone();
-    if undone.is_empty() {
-        context.terminal.note(&format!("run {} left nothing undone", last.run_id));
-    }
-    let among = match request.stacks.selection().is_empty() {
-        true => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
-        false => workspace.choose(&request.stacks, context)?,
-    };
-    Ok(among.into_iter().filter(|id| undone.contains(id)).collect())
-}
-
-/// Returns the chosen ones among the stacks that are gone from the tree.
-fn choose_removed(
-    workspace: &Workspace,
-    request: &Request,
-    gone: &[StackId],
-    context: &Context,
-) -> Result<Vec<StackId>> {
-    if gone.is_empty() {
-        context.terminal.note("no stack was removed from the tree without being destroyed");
-    }
-    if request.stacks.selection().is_empty() || gone.is_empty() {
-        return Ok(gone.to_vec());
-    }
-    let chosen = workspace.choose(&request.stacks, context)?;
-    Ok(chosen.into_iter().filter(|id| gone.contains(id)).collect())
-}
-
-/// Returns whether a process lives; one on another host counts as living.
-pub(super) fn lives(holder: &Holder) -> bool {
-    holder.host != process::hostname() || process::is_alive(holder.pid, holder.started)
 }
 
 /// Runs the engine and the reports side by side.
@@ -319,33 +268,4 @@ fn go_duration(text: &str) -> Result<String, String> {
     } else {
         Ok(text.to_owned())
     }
-}
-
-/// Tells of runs that died, once.
-fn warn_of_the_past(workspace: &Workspace, events: &Events) {
-    for run in Unfinished::take_all(&workspace.project.runs_dir(), lives) {
-        let command = run.command.name();
-        events.warn(
-            format!("run {} ({command}, process {}) ended without finishing", run.run_id, run.process.pid),
-            vec![
-                "it may have left a lock behind: `infra locks`".to_owned(),
-                format!("what it did: `.infra/runs/{}`", run.run_id),
-            ],
-        );
-    }
-}
-
-/// Tells of stacks whose folder is gone although their resources are not.
-fn warn_of_removed(gone: &[StackId], events: &Events) {
-    if gone.is_empty() {
-        return;
-    }
-    let names = gone.iter().map(StackId::as_str).collect::<Vec<_>>().join("`, `");
-    events.warn(
-        format!("`{names}`: removed from the tree, but not destroyed"),
-        vec![
-            "see what they were: `infra stacks --removed`".to_owned(),
-            "destroy them as they were last applied: `infra destroy --removed`".to_owned(),
-        ],
-    );
 }

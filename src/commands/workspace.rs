@@ -14,6 +14,7 @@ use crate::report::{Console, PlanOutput, listen, passphrase_prompt};
 use crate::secrets::keyring::{KeyPlaces, Keyring};
 use crate::stacks;
 use crate::state::StateStore;
+use crate::tofu::plugin_cache::with_plugin_cache;
 
 /// What a session is opened for.
 #[derive(Debug)]
@@ -103,11 +104,15 @@ impl Workspace {
     ) -> Result<Session> {
         let tofu = deps::ensure(&self.project, context).await?;
         let secrets = self.open_secrets(context, &purpose).await?;
+        let inherited = match purpose.stacks.len() {
+            0 | 1 => context.env.clone(),
+            _ => with_plugin_cache(&context.env, &tofu)?,
+        };
         Session::open(SessionParts {
             project: self.project.clone(),
             stacks: self.stacks.clone(),
             tofu,
-            inherited: context.env.clone(),
+            inherited,
             events,
             interrupts: context.interrupts.clone(),
             clock: context.clock,

@@ -17,10 +17,10 @@ use super::stack_secrets::StackSecrets;
 use super::watch::{Heard, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::{ChangeCounts, ResourceChange, StackResult, StackRun, Step};
+use crate::model::{ChangeCounts, ResourceChange, StackRun, Step};
 use crate::process;
-use crate::tofu::call::{self, ApplyCall, InitBackend, Narration, PlanCall, PlanMode, TestCall};
-use crate::tofu::{Flavour, messages};
+use crate::tofu::Flavour;
+use crate::tofu::call::{self, ApplyCall, InitBackend, Narration, PlanCall, PlanMode};
 
 /// One stack with everything its steps need.
 #[derive(Clone, Copy, Debug)]
@@ -74,40 +74,6 @@ impl StackLife<'_> {
     pub async fn init(self, when: WhenToInit, extra: &[String]) -> Result<(), Stop> {
         self.check_files()?;
         init_stack(self.session, self.run, InitBackend::Yes, when, extra).await
-    }
-
-    /// Checks the configuration; needs no backend and no credentials.
-    pub async fn validate(self) -> Result<(), Stop> {
-        self.check_files()?;
-        init_stack(self.session, self.run, InitBackend::No, WhenToInit::Needed, &[]).await?;
-        self.step(Step::Validate);
-        let call = call::validate(self.call()?, &self.options.extra);
-        let captured = process::capture(call, &self.session.interrupts).await?;
-        if captured.status.success() {
-            return Ok(());
-        }
-        let heard = self.validation(&captured.stdout);
-        let watched = super::watch::Watched { status: captured.status, heard };
-        Err(explain(self.session, &self.run.stack, &watched).await)
-    }
-
-    /// Runs the tests of the stack; one without any has nothing to do.
-    pub async fn test(self) -> Result<StackResult, Stop> {
-        self.check_files()?;
-        if !has_tests(&self.session.dir_of(&self.run.stack)) {
-            return Ok(StackResult::NoChanges);
-        }
-        init_stack(self.session, self.run, InitBackend::No, self.options.init, &[]).await?;
-        let inputs = resolve_inputs(self.session, self.run).await?;
-        self.step(Step::Test);
-        let (var_files, variables) = (&self.run.var_files, inputs.text_with(self.secrets()));
-        let test = TestCall { var_files, variables, extra: &self.options.extra };
-        let call = call::test(self.call()?, test, self.session.narration());
-        let watched = watch(self.session, &self.run.stack.id, Step::Test, call).await?;
-        match watched.status.success() {
-            true => Ok(StackResult::Succeeded),
-            false => Err(explain(self.session, &self.run.stack, &watched).await),
-        }
     }
 
     /// Makes a plan and saves it for review.
@@ -255,7 +221,7 @@ impl StackLife<'_> {
     }
 
     /// Refuses a stack with a file that cannot be read, in the words of discovery.
-    fn check_files(self) -> Result<()> {
+    pub fn check_files(self) -> Result<()> {
         let Some(first) = self.run.stack.problems.first() else { return Ok(()) };
         let error = Error::invalid(format!("`{}` has files that cannot be read", self.run.stack.id))
             .detail(first.clone());
@@ -276,17 +242,17 @@ impl StackLife<'_> {
             .hint(format!("then remove it: `rm \"{}\"`", path.display())))
     }
 
-    fn step(self, step: Step) {
+    pub fn step(self, step: Step) {
         self.session.events.emit(RunEvent::StepStarted { stack: self.run.stack.id.clone(), step });
     }
 
     /// Returns what the stack gets from its encrypted files.
-    fn secrets(&self) -> &StackSecrets {
+    pub fn secrets(&self) -> &StackSecrets {
         static NONE: StackSecrets = StackSecrets::none();
         self.session.secrets_of(&self.run.stack.id).unwrap_or(&NONE)
     }
 
-    fn call(self) -> Result<process::Invocation> {
+    pub fn call(self) -> Result<process::Invocation> {
         self.session.call(&self.run.stack, &self.run.env)
     }
 
@@ -320,18 +286,6 @@ impl StackLife<'_> {
             saved_at: (reviewed == Reviewed::Yes).then_some(record.made_at),
         });
     }
-
-    /// Reads the one JSON document of `tofu validate`.
-    fn validation(self, stdout: &[u8]) -> Heard {
-        let document: serde_json::Value = serde_json::from_slice(stdout).unwrap_or_default();
-        let found = document.get("diagnostics").and_then(serde_json::Value::as_array);
-        let diagnostics: Vec<_> = found.into_iter().flatten().filter_map(messages::diagnostic).collect();
-        for diagnostic in &diagnostics {
-            let (stack, diagnostic) = (self.run.stack.id.clone(), diagnostic.clone());
-            self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });
-        }
-        Heard { diagnostics, ..Heard::default() }
-    }
 }
 
 /// Whether a plan was shown by an earlier command.
@@ -339,13 +293,4 @@ impl StackLife<'_> {
 enum Reviewed {
     Yes,
     No,
-}
-
-/// Returns whether tofu would find a test: in the folder itself or in `tests`.
-fn has_tests(dir: &Path) -> bool {
-    const ENDINGS: [&str; 4] = [".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json"];
-    let files =
-        [dir.to_owned(), dir.join("tests")].into_iter().flat_map(std::fs::read_dir).flatten().flatten();
-    let mut names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.any(|name| ENDINGS.iter().any(|ending| name.ends_with(ending)))
 }

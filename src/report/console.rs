@@ -176,16 +176,12 @@ impl Console {
 
     /// Where more stacks run than the screen has lines, those of which there is nothing to say are counted.
     fn is_folded(&self, result: StackResult) -> bool {
-        let quiet = matches!(
-            (result, self.command),
-            (StackResult::NoChanges, _) | (StackResult::Succeeded, RunCommand::Init | RunCommand::Validate)
-        );
-        quiet && self.fold() == Fold::Unchanged
+        summary::is_quiet(self.command, result) && self.fold() == Fold::Quiet
     }
 
     fn fold(&self) -> Fold {
         let (rows, _) = self.terminal.size();
-        if self.terminal.is_live() && self.stacks + 4 > rows { Fold::Unchanged } else { Fold::Nothing }
+        if self.terminal.is_live() && self.stacks + 4 > rows { Fold::Quiet } else { Fold::Nothing }
     }
 
     fn interrupted(&self, times: u32) {

@@ -70,8 +70,7 @@ impl RunRecord {
 
     fn log(&mut self, stack: &StackId, text: &str) {
         let dir = &self.dir;
-        let file = self.logs.entry(stack.clone());
-        let file = match file {
+        let file = match self.logs.entry(stack.clone()) {
             std::collections::btree_map::Entry::Occupied(file) => file.into_mut(),
             std::collections::btree_map::Entry::Vacant(place) => match open_log(dir, stack) {
                 Ok(file) => place.insert(file),
@@ -100,19 +99,19 @@ impl Report for RunRecord {
         // Lines come in crowds; whatever changes the picture is on the disk at once.
         if !matches!(event, RunEvent::Line { .. } | RunEvent::Resource { .. }) {
             let _ = self.events.flush();
-            self.logs.values_mut().for_each(|log| drop(log.flush()));
         }
         match event {
             RunEvent::Line { stack, text, .. } => self.log(stack, text),
             RunEvent::StepStarted { stack, step } => self.log(stack, &format!("==> {}", step.doing())),
+            // A log is open only while its stack runs: there may be more stacks than open files.
+            RunEvent::Planned { stack, .. } => drop(self.logs.remove(stack)),
+            RunEvent::StackFinished { report } => drop(self.logs.remove(&report.id)),
             RunEvent::RunFinished { report } => self.finish(report),
-            RunEvent::RunStarted { .. }
-            | RunEvent::Warning { .. }
-            | RunEvent::Resource { .. }
-            | RunEvent::Diagnostic { .. }
-            | RunEvent::Planned { .. }
-            | RunEvent::StackFinished { .. }
-            | RunEvent::Interrupted { .. } => {}
+            RunEvent::Diagnostic { stack, .. } => {
+                self.logs.get_mut(stack).map(Write::flush);
+            }
+            RunEvent::Interrupted { .. } => self.logs.values_mut().for_each(|log| drop(log.flush())),
+            RunEvent::RunStarted { .. } | RunEvent::Warning { .. } | RunEvent::Resource { .. } => {}
         }
     }
 }
@@ -158,5 +157,5 @@ fn prune(runs_dir: Option<&Path>) {
 fn open_log(dir: &Path, stack: &StackId) -> std::io::Result<BufWriter<File>> {
     let path = dir.join("logs").join(format!("{}.log", stack.state_name()));
     std::fs::create_dir_all(path.parent().unwrap_or(dir))?;
-    File::create(path).map(BufWriter::new)
+    File::options().append(true).create(true).open(path).map(BufWriter::new)
 }

@@ -65,13 +65,13 @@ fn done(command: RunCommand, report: &StackReport) -> String {
 pub(super) enum Fold {
     /// None.
     Nothing,
-    /// Those in which nothing was to do; they are counted.
-    Unchanged,
+    /// Those of which there is nothing to say; they are counted.
+    Quiet,
 }
 
 /// Returns the lines of the table.
 pub(super) fn table(report: &RunReport, fold: Fold) -> Vec<String> {
-    let is_shown = |stack: &&StackReport| fold == Fold::Nothing || stack.result != StackResult::NoChanges;
+    let is_shown = |stack: &&StackReport| fold == Fold::Nothing || !is_quiet(report.command, stack.result);
     let mut table = Table::new(["stack", "result", "add", "change", "destroy", "time"]);
     for stack in report.stacks.iter().filter(is_shown) {
         let counts = stack.counts();
@@ -88,7 +88,7 @@ pub(super) fn table(report: &RunReport, fold: Fold) -> Vec<String> {
     let mut lines = table.lines();
     let folded = report.stacks.iter().filter(|stack| !is_shown(stack)).count();
     if folded > 0 {
-        lines.push(format!(" … and {folded} {}", result_word_of_unchanged(report.command)));
+        lines.push(format!(" … and {folded} more"));
     }
     lines
 }
@@ -112,11 +112,15 @@ fn result_word(command: RunCommand, report: &StackReport) -> &'static str {
     }
 }
 
-const fn result_word_of_unchanged(command: RunCommand) -> &'static str {
-    match command {
-        RunCommand::Drift => "without drift",
-        RunCommand::Test => "without tests",
-        _ => "without changes",
+/// Returns whether there is nothing to say of a stack but that it was there.
+pub(super) const fn is_quiet(command: RunCommand, result: StackResult) -> bool {
+    let only_checks = matches!(command, RunCommand::Init | RunCommand::Validate | RunCommand::Test);
+    match result {
+        StackResult::NoChanges => true,
+        StackResult::Succeeded => only_checks,
+        StackResult::Failed | StackResult::Skipped | StackResult::Deferred | StackResult::Interrupted => {
+            false
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub mod run;
+pub mod screen;
 pub mod terminal;
 
 use std::path::{Path, PathBuf};

@@ -21,12 +21,26 @@ pub struct AtTerminal {
 
 impl AtTerminal {
     /// Starts a command on a terminal of 100 columns.
-    pub fn start(mut command: Command) -> Self {
-        let size = Winsize { ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+    pub fn start(command: Command) -> Self {
+        Self::sized(command, 40, 100)
+    }
+
+    /// Starts a command on a terminal that cannot move its cursor.
+    pub fn dumb(command: Command) -> Self {
+        Self::open(command, (40, 100), "dumb")
+    }
+
+    /// Starts a command on a terminal of this size.
+    pub fn sized(command: Command, rows: u16, columns: u16) -> Self {
+        Self::open(command, (rows, columns), "xterm")
+    }
+
+    fn open(mut command: Command, (rows, columns): (u16, u16), kind: &str) -> Self {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(Some(&size), None).expect("a pseudo terminal");
         let slave = |fd: &OwnedFd| Stdio::from(fd.try_clone().expect("a descriptor"));
         command
-            .env("TERM", "xterm")
+            .env("TERM", kind)
             .stdin(slave(&pty.slave))
             .stdout(slave(&pty.slave))
             .stderr(slave(&pty.slave));

@@ -1,0 +1,201 @@
+//! `cargo bench --bench many_stacks [-- N]`: infra over N layered stacks beside a bare loop
+//! (`xargs -P 2` over the same tofu with local state), in one run, written to
+//! docs/benchmarks-stacks.md.
+//!
+//! Both get the same stacks in three layers. Each measure is taken in turns, several times,
+//! from the same beginning; medians are compared.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measuring program, not the product"
+)]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How many stacks, unless the command line says otherwise.
+const STACKS: usize = 60;
+
+/// How many of them at once, on both sides.
+const AT_ONCE: &str = "2";
+
+/// How often everything is measured.
+const ROUNDS: usize = 5;
+
+const RESOURCES: &str = r#"
+resource "terraform_data" "thing" {
+  count = 10
+  input = "thing ${count.index}"
+}
+
+output "things" {
+  value = length(terraform_data.thing)
+}
+"#;
+
+fn main() {
+    let count = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(STACKS);
+    let dir = tempfile::tempdir().unwrap();
+    let lab = Lab::build(dir.path(), count);
+    let mut rows = Vec::new();
+    let cold = lab.measure(Lab::make_cold, Lab::infra_plan, |lab| {
+        lab.loop_over("init -input=false -no-color");
+        lab.loop_over(PLAN);
+    });
+    rows.push(("cold: init and plan", "the loop's init and plan", cold, 1.10));
+    let warm = lab.measure(|_| {}, Lab::infra_plan, |lab| lab.loop_over(PLAN));
+    rows.push(("warm plan, without init", "the loop's plan alone", warm, 1.10));
+    let apply = lab.measure(
+        Lab::make_planned,
+        |lab| lab.infra(&["apply", "--all", "--parallelism", AT_ONCE]),
+        |lab| lab.loop_over("apply -input=false -no-color plan.tfplan"),
+    );
+    rows.push(("apply of saved plans", "the loop's apply of saved plans", apply, 1.15));
+    let page = page(count, &rows, &lab);
+    println!("{page}");
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks-stacks.md");
+    std::fs::write(target, page).unwrap();
+}
+
+const PLAN: &str = "plan -input=false -no-color -out=plan.tfplan";
+
+/// The same stacks twice: for infra, and for the loop.
+struct Lab {
+    tofu: PathBuf,
+    ours: PathBuf,
+    theirs: PathBuf,
+    stacks: Vec<String>,
+}
+
+/// The medians of both.
+#[derive(Clone, Copy)]
+struct Medians {
+    ours: Duration,
+    theirs: Duration,
+}
+
+impl Lab {
+    fn build(dir: &Path, count: usize) -> Self {
+        let stacks: Vec<String> = (0..count)
+            .map(|number| format!("{:02}-layer/stack-{number:04}", number * 3 / count + 1))
+            .collect();
+        let (ours, theirs) = (dir.join("ours"), dir.join("theirs"));
+        for root in [&ours, &theirs] {
+            for stack in &stacks {
+                let folder = root.join("infrastructure").join(stack);
+                std::fs::create_dir_all(&folder).unwrap();
+                std::fs::write(folder.join("main.tf"), RESOURCES).unwrap();
+            }
+        }
+        // Local state on both sides: the question is what infra adds to the same tofu calls.
+        std::fs::write(ours.join("infra.yaml"), "name: bench\n").unwrap();
+        Self { tofu: locate_tofu(), ours, theirs, stacks }
+    }
+
+    /// Takes both from the same beginning, in turns.
+    fn measure(&self, prepare: impl Fn(&Self), ours: impl Fn(&Self), theirs: impl Fn(&Self)) -> Medians {
+        let round = || {
+            prepare(self);
+            (timed(|| ours(self)), timed(|| theirs(self)))
+        };
+        let (ours, theirs) = (0..ROUNDS).map(|_| round()).unzip();
+        Medians { ours: median(ours), theirs: median(theirs) }
+    }
+
+    /// Forgets everything that `init`, plans and states left.
+    fn make_cold(&self) {
+        for root in [&self.ours, &self.theirs] {
+            let _ = std::fs::remove_dir_all(root.join(".infra"));
+            for stack in &self.stacks {
+                self.clean(&root.join("infrastructure").join(stack));
+            }
+        }
+    }
+
+    fn clean(&self, folder: &Path) {
+        for name in [".terraform", ".terraform.lock.hcl", "plan.tfplan", "terraform.tfstate"] {
+            let path = folder.join(name);
+            let _ = std::fs::remove_dir_all(&path);
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+
+    /// Leaves plans, and no states.
+    fn make_planned(&self) {
+        self.make_cold();
+        self.infra_plan();
+        self.loop_over("init -input=false -no-color");
+        self.loop_over(PLAN);
+    }
+
+    fn infra_plan(&self) {
+        self.infra(&["plan", "--all", "--parallelism", AT_ONCE]);
+    }
+
+    fn infra(&self, args: &[&str]) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_infra"));
+        command.args(args).current_dir(&self.ours);
+        finish(command);
+    }
+
+    /// Runs one tofu command in every folder, two at once, as a shell would.
+    fn loop_over(&self, arguments: &str) {
+        let tofu = self.tofu.display();
+        let script =
+            format!("xargs -P {AT_ONCE} -I{{}} \"{tofu}\" -chdir=infrastructure/{{}} {arguments} < list");
+        std::fs::write(self.theirs.join("list"), self.stacks.join("\n")).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).current_dir(&self.theirs);
+        finish(command);
+    }
+
+    /// Returns how long the listing of all stacks takes.
+    fn listing(&self) -> Duration {
+        median((0..ROUNDS).map(|_| timed(|| self.infra(&["stacks", "--json"]))).collect())
+    }
+}
+
+fn finish(mut command: Command) {
+    command.env_remove("TF_CLI_CONFIG_FILE").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    assert!(command.status().unwrap().success(), "{command:?}");
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
+
+fn locate_tofu() -> PathBuf {
+    let found =
+        Command::new(env!("CARGO_BIN_EXE_infra")).args(["deps", "install", "--json"]).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&found.stdout).unwrap();
+    found[0]["path"].as_str().unwrap().into()
+}
+
+fn page(count: usize, rows: &[(&str, &str, Medians, f64)], lab: &Lab) -> String {
+    let mut page = format!(
+        "# Benchmarks: many stacks\n\n\
+         Made by `cargo bench --bench many_stacks`, which writes this page: {count} stacks in three layers, \
+         {AT_ONCE} at once, beside `xargs -P {AT_ONCE}` over the bare tofu with local state. Both run in turns, \
+         {ROUNDS} times each; medians are compared.\n\n\
+         | what | beside what | ratio | aim |\n|---|---|---|---|\n"
+    );
+    for (what, beside, times, aim) in rows {
+        let ratio = times.ours.as_secs_f64() / times.theirs.as_secs_f64();
+        writeln!(page, "| {what} | {beside} | {ratio:.2} | at most {aim:.2} |").unwrap();
+    }
+    let listing = lab.listing().as_secs_f64() * 1000.0;
+    writeln!(page, "\n`infra stacks --json` over all of them: {listing:.1} ms.").unwrap();
+    page
+}

@@ -1,0 +1,74 @@
+//! What needs no state of a stack: `validate` and `test`.
+//!
+//! Both prepare the folder without its backend, so that no credentials are needed for it.
+
+use std::path::Path;
+
+use super::failure::{Stop, explain};
+use super::init::init_stack;
+use super::inputs::resolve_inputs;
+use super::options::WhenToInit;
+use super::stack_life::StackLife;
+use super::watch::{Heard, Watched, watch};
+use crate::events::RunEvent;
+use crate::model::{StackResult, Step};
+use crate::process;
+use crate::tofu::call::{self, InitBackend, TestCall};
+use crate::tofu::messages;
+
+impl StackLife<'_> {
+    /// Checks the configuration; needs no backend and no credentials.
+    pub async fn validate(self) -> Result<(), Stop> {
+        self.check_files()?;
+        init_stack(self.session, self.run, InitBackend::No, WhenToInit::Needed, &[]).await?;
+        self.step(Step::Validate);
+        let call = call::validate(self.call()?, &self.options.extra);
+        let captured = process::capture(call, &self.session.interrupts).await?;
+        if captured.status.success() {
+            return Ok(());
+        }
+        let heard = self.validation(&captured.stdout);
+        let watched = Watched { status: captured.status, heard };
+        Err(explain(self.session, &self.run.stack, &watched).await)
+    }
+
+    /// Runs the tests of the stack; one without any has nothing to do.
+    pub async fn test(self) -> Result<StackResult, Stop> {
+        self.check_files()?;
+        if !has_tests(&self.session.dir_of(&self.run.stack)) {
+            return Ok(StackResult::NoChanges);
+        }
+        init_stack(self.session, self.run, InitBackend::No, self.options.init, &[]).await?;
+        let inputs = resolve_inputs(self.session, self.run).await?;
+        self.step(Step::Test);
+        let (var_files, variables) = (&self.run.var_files, inputs.text_with(self.secrets()));
+        let test = TestCall { var_files, variables, extra: &self.options.extra };
+        let call = call::test(self.call()?, test, self.session.narration());
+        let watched = watch(self.session, &self.run.stack.id, Step::Test, call).await?;
+        match watched.status.success() {
+            true => Ok(StackResult::Succeeded),
+            false => Err(explain(self.session, &self.run.stack, &watched).await),
+        }
+    }
+
+    /// Reads the one JSON document of `tofu validate`.
+    fn validation(self, stdout: &[u8]) -> Heard {
+        let document: serde_json::Value = serde_json::from_slice(stdout).unwrap_or_default();
+        let found = document.get("diagnostics").and_then(serde_json::Value::as_array);
+        let diagnostics: Vec<_> = found.into_iter().flatten().filter_map(messages::diagnostic).collect();
+        for diagnostic in &diagnostics {
+            let (stack, diagnostic) = (self.run.stack.id.clone(), diagnostic.clone());
+            self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });
+        }
+        Heard { diagnostics, ..Heard::default() }
+    }
+}
+
+/// Returns whether tofu would find a test: in the folder itself or in `tests`.
+fn has_tests(dir: &Path) -> bool {
+    const ENDINGS: [&str; 4] = [".tftest.hcl", ".tftest.json", ".tofutest.hcl", ".tofutest.json"];
+    let files =
+        [dir.to_owned(), dir.join("tests")].into_iter().flat_map(std::fs::read_dir).flatten().flatten();
+    let mut names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.any(|name| ENDINGS.iter().any(|ending| name.ends_with(ending)))
+}

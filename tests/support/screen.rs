@@ -1,0 +1,73 @@
+//! A small terminal that only remembers: turns what a program wrote into the lines that a
+//! person sees at the end, scrolled-off lines included.
+
+/// The lines of a terminal.
+pub struct Screen {
+    columns: usize,
+    lines: Vec<Vec<char>>,
+    row: usize,
+    column: usize,
+}
+
+impl Screen {
+    /// Replays what was written on a terminal of this width.
+    pub fn replay(written: &str, columns: usize) -> Self {
+        let mut screen = Self { columns, lines: vec![Vec::new()], row: 0, column: 0 };
+        let mut chars = written.chars();
+        while let Some(char) = chars.next() {
+            match char {
+                '\u{1b}' => screen.escape(&mut chars),
+                '\r' => screen.column = 0,
+                '\n' => screen.down(),
+                char if char.is_control() => {}
+                char => screen.put(char),
+            }
+        }
+        screen
+    }
+
+    /// Returns the lines without spaces at their ends.
+    pub fn lines(&self) -> Vec<String> {
+        self.lines.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned()).collect()
+    }
+
+    fn down(&mut self) {
+        self.row += 1;
+        if self.row == self.lines.len() {
+            self.lines.push(Vec::new());
+        }
+    }
+
+    fn put(&mut self, char: char) {
+        if self.column == self.columns {
+            self.column = 0;
+            self.down();
+        }
+        let line = &mut self.lines[self.row];
+        line.resize(line.len().max(self.column + 1), ' ');
+        line[self.column] = char;
+        self.column += 1;
+    }
+
+    /// Follows the few movements that a live view makes; colours change no text.
+    fn escape(&mut self, chars: &mut std::str::Chars<'_>) {
+        let mut number = String::new();
+        for char in chars.by_ref().skip_while(|char| *char == '[') {
+            match char {
+                '0'..='9' | ';' | '?' => number.push(char),
+                'A' => return self.row = self.row.saturating_sub(count(&number)),
+                'B' => return (0..count(&number)).for_each(|_| self.down()),
+                'K' => {
+                    self.lines[self.row].clear();
+                    self.column = 0;
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+fn count(number: &str) -> usize {
+    number.parse().unwrap_or(1)
+}

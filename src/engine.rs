@@ -37,4 +37,6 @@ pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, load_secrets}
 pub use state_encryption::{
     NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
 };
-pub use store::{open_store, open_store_untried, remember_probe, store_environment, store_place};
+pub use store::{
+    hide_from_git, open_store, open_store_untried, remember_probe, store_environment, store_place,
+};

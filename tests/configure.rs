@@ -297,6 +297,17 @@ fn an_output_that_leaves_the_project_is_refused() {
 }
 
 #[test]
+fn a_project_that_was_never_rendered_says_how_to_get_its_stacks() {
+    let project = project();
+
+    project
+        .run("plan --all")
+        .exits(65)
+        .stderr_has("hint: its templates are not rendered yet: `infra configure`");
+    project.run("stacks").succeeds().stderr_has("`infra configure`");
+}
+
+#[test]
 fn up_renders_before_it_applies() {
     let project = project();
     project.write("templates/config/infrastructure/a/main.tf.j2", support::SIMPLE);

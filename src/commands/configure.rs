@@ -8,6 +8,8 @@ mod show;
 
 use clap::Args;
 
+pub(super) use generate::has_templates;
+
 use super::Context;
 use crate::error::{Error, Exit, Result};
 use crate::model::Project;
@@ -65,7 +67,7 @@ pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
 /// Renders and writes as part of another command; a project without templates has nothing to do.
 pub(super) async fn bring_up_to_date(context: &Context) -> Result<()> {
     let project = project::load(&project::find_root(&context.cwd)?)?;
-    if !generate::has_templates(&project)? {
+    if !has_templates(&project)? {
         return Ok(());
     }
     let files = generate::generate(&project, context).await?;

@@ -62,6 +62,9 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
     for note in &workspace.notes {
         context.terminal.note(&format!("{}: {note}", context.terminal.paint(Tone::Warn, "note")));
     }
+    if workspace.stacks.is_empty() {
+        context.terminal.note(&format!("no stacks: {}", workspace.way_to_stacks()));
+    }
     Ok(Exit::OK)
 }
 

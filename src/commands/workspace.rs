@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Context;
+use super::configure;
 use super::deps;
 use super::stack_args::StackArgs;
 use crate::engine::{self, RemovedStack, Session, SessionParts, StackSecrets, StateNeed};
@@ -62,11 +63,19 @@ impl Workspace {
     /// Returns the chosen stacks.
     pub fn choose(&self, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
         if self.stacks.is_empty() {
-            return Err(Error::invalid(format!("`{}` has no stacks", self.project.root.display())).hint(
-                "a stack is a folder with `.tf` or `.tofu` files, for example below `infrastructure/`",
-            ));
+            let error = Error::invalid(format!("`{}` has no stacks", self.project.root.display()));
+            return Err(error.hint(self.way_to_stacks()));
         }
         stacks::select(&self.project, &self.stacks, &args.selection(), &context.cwd)
+    }
+
+    /// Says how a project without stacks gets some.
+    pub fn way_to_stacks(&self) -> &'static str {
+        if configure::has_templates(&self.project).unwrap_or_default() {
+            "its templates are not rendered yet: `infra configure`"
+        } else {
+            "a stack is a folder with `.tf` or `.tofu` files, for example below `infrastructure/`"
+        }
     }
 
     /// Takes in stacks that are gone from the tree, as they were last applied.

@@ -18,7 +18,7 @@ use crate::report::{Tone, Verbosity};
 const DERIVE: &str = "derive.yaml";
 
 /// Returns whether a project has anything to render.
-pub(super) fn has_templates(project: &Project) -> Result<bool> {
+pub(in crate::commands) fn has_templates(project: &Project) -> Result<bool> {
     Ok(!resolve(&project.root, &project.configure)?.inputs.is_empty())
 }
 

@@ -166,6 +166,22 @@ fn every_wrong_value_is_wrong_to_the_schema_and_to_the_check() {
 }
 
 #[test]
+fn the_data_of_every_example_is_valid_to_the_schema() {
+    let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut cases = Vec::new();
+    for example in std::fs::read_dir(examples).unwrap().flatten() {
+        for schema in ["cluster", "nodes"] {
+            let data = load_data(&example.path(), &[DataFile::required(format!("{schema}.yaml"))]).unwrap();
+            cases.push((schema, Value::Object(data.values)));
+        }
+    }
+
+    let valid = valid(&cases);
+
+    assert!(valid.len() >= 6 && valid.iter().all(|valid| *valid), "{cases:?} {valid:?}");
+}
+
+#[test]
 fn the_schema_knows_what_proxmox_needs() {
     let without = |key: &str| {
         let mut cluster = cluster();

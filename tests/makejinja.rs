@@ -69,7 +69,7 @@ fn jinjas_own_delimiters_and_defaults_come_out_the_same() {
             "{% for n in nodes %}\n{{ loop.index }}: {{ n.name }} {{ n.gone }}\n{% endfor %}\n",
         )
         .file("tpl/b.jinja", "{# note #}\n{{ nodes | map(attribute='name') | join(', ') }}\n\n\n")
-        .file("tpl/deep/er/c.yaml.jinja", "{% include 'b.jinja' %}\n{{ apps | tojson }}\n")
+        .file("tpl/deep/er/c.yaml.jinja", "{% include './b.jinja' %}\n{{ env.LC_ALL }}{{ apps | tojson }}\n")
         .file("tpl/blank.jinja", "  \n{% set x = 1 %}\n\n")
         .file("tpl/name.j2", "copied {{ as it is }}\n")
         .file("tpl/.jinja", "a dotfile without a suffix {{ x }}\n")
@@ -197,7 +197,8 @@ impl Project {
         let root = self.dir.path();
         let settings = settings::resolve(root, &ConfigureSettings::default()).unwrap();
         let sources = load_inputs(root, &settings).unwrap();
-        let surroundings = Surroundings { root: root.to_owned(), env: Environment::default() };
+        let env = Environment::default().with("LC_ALL", "C.UTF-8");
+        let surroundings = Surroundings { root: root.to_owned(), env };
         let engine = Engine::new(&settings, &surroundings).unwrap();
         let values = settings.with_data_vars(&self.values);
         let rendered = render_tree(&engine, &sources, &values, Path::new(&settings.output)).unwrap();

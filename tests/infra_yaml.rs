@@ -67,8 +67,10 @@ fn every_documented_key_reaches_the_project() {
     assert_eq!(project.name, "lab");
     assert_eq!(project.tofu.binary.as_deref(), Some("/opt/tofu"));
     assert_eq!(project.configure.python_plugins, PythonPlugins::Allow);
-    assert_eq!(project.configure.undefined, Undefined::Chainable);
-    assert!(matches!(&project.configure.delimiters, Delimiters::Custom { block, .. } if block.0 == "<%"));
+    assert_eq!(project.configure.undefined, Some(Undefined::Chainable));
+    assert!(
+        matches!(&project.configure.delimiters, Some(Delimiters::Custom { block, .. }) if block.0 == "<%")
+    );
     assert_eq!(project.secrets.files, ["s.sops.yaml"]);
     assert_eq!(project.state.encryption, Encryption::Off);
     assert_eq!(project.stack_roots, [Path::new("infrastructure")]);
@@ -97,7 +99,7 @@ fn an_empty_file_and_empty_sections_are_conventional_settings() {
 
         assert_eq!(project.name, "homelab");
         assert_eq!(project.layers, Layers::Strict);
-        assert_eq!(project.configure.delimiters, Delimiters::Seed);
+        assert_eq!(project.configure.delimiters, None);
     }
 }
 

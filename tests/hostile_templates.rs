@@ -132,7 +132,7 @@ fn functions_read_nothing_outside_of_the_project() {
 
 #[test]
 fn includes_know_no_path_but_those_below_the_inputs() {
-    for name in ["../secret", "/etc/passwd", "./t2.j2", "../t2.j2"] {
+    for name in ["../secret", "/etc/passwd", "./../t2.j2", "../t2.j2"] {
         let template = format!("a\n#% include '{name}' %#");
         let error = render(&[("t.j2", template.as_bytes()), ("t2.j2", b"x")]).unwrap_err();
         assert!(error.message().contains("no template of that name"), "{error}");
@@ -184,6 +184,14 @@ fn every_failing_template_is_told_at_once() {
     assert_eq!(error.message(), "2 templates do not render");
     let text = error.to_string();
     assert!(text.contains("templates/a.j2:1") && text.contains("templates/c.j2:2"), "{text}");
+}
+
+#[test]
+fn a_misspelt_name_is_told_with_the_nearest() {
+    let error = fails("a\n#% for n in l %##{ n }# #{ pasword.x }##% endfor %#");
+
+    assert!(error.message().ends_with("`pasword` is undefined"), "{error}");
+    assert_eq!(error.hints(), ["did you mean `password`?"]);
 }
 
 #[test]

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use infra::model::project::ConfigureSettings;
 use infra::model::{Environment, Values};
-use infra::render::{Engine, Surroundings, load_inputs, render_tree, settings};
+use infra::process::Interrupts;
+use infra::render::plugin::{self, Permission, PluginCall};
+use infra::render::{Engine, RenderSettings, Surroundings, load_inputs, render_tree, settings};
 use serde_json::{Value, json};
 
 /// `makejinja.toml` as the seeds have it.
@@ -69,7 +71,7 @@ fn jinjas_own_delimiters_and_defaults_come_out_the_same() {
             "{% for n in nodes %}\n{{ loop.index }}: {{ n.name }} {{ n.gone }}\n{% endfor %}\n",
         )
         .file("tpl/b.jinja", "{# note #}\n{{ nodes | map(attribute='name') | join(', ') }}\n\n\n")
-        .file("tpl/deep/er/c.yaml.jinja", "{% include 'b.jinja' %}\n{{ apps | tojson }}\n")
+        .file("tpl/deep/er/c.yaml.jinja", "{% include './b.jinja' %}\n{{ env.LC_ALL }}{{ apps | tojson }}\n")
         .file("tpl/blank.jinja", "  \n{% set x = 1 %}\n\n")
         .file("tpl/name.j2", "copied {{ as it is }}\n")
         .file("tpl/.jinja", "a dotfile without a suffix {{ x }}\n")
@@ -98,6 +100,84 @@ fn other_settings_come_out_the_same() {
 
     project.compare();
 }
+
+#[tokio::test]
+async fn a_project_with_a_plugin_comes_out_the_same() {
+    let toml = SEED.replace(
+        "force = true",
+        "force = true\nimport_paths = [\"./scripts\"]\nloaders = [\"plugin:Plugin\"]",
+    );
+    let mut project = Project::new(&toml)
+        .data(&nodes())
+        .file("scripts/plugin.py", PLUGIN)
+        .file("age.key", "# public key: age1abc\nAGE-SECRET-KEY-1XYZ\n")
+        .file("templates/overrides/empty", "")
+        .file("templates/config/talos/patches/global/net.yaml.j2", "mtu: #{ 9000 }#\n")
+        .file("templates/config/out.yaml.j2", USES_PLUGIN);
+
+    let plugins = plugin::find(project.dir.path(), &project.settings()).unwrap().unwrap();
+    let permission = Permission::for_hash(plugins.plugin_hash());
+    let env: Environment = std::env::vars_os().collect();
+    let call = PluginCall { root: project.dir.path(), env: &env, values: &project.values };
+    let more = plugin::run(&plugins, &permission, call, &Interrupts::listen().unwrap()).await.unwrap();
+    project.values.extend(more);
+
+    project.compare();
+}
+
+const PLUGIN: &str = r##"
+import ipaddress
+import re
+from pathlib import Path
+
+import makejinja
+
+
+def basename(value: str) -> str:
+    return Path(value).stem
+
+
+def nthhost(value: str, query: int) -> str:
+    try:
+        return str(ipaddress.ip_network(value, strict=False)[query])
+    except (ValueError, IndexError):
+        return False
+
+
+def age_key(kind: str, file_path: str = "age.key") -> str:
+    pattern = {"public": r"# public key: (age1\w+)", "private": r"(AGE-SECRET-KEY-\w+)"}[kind]
+    return re.search(pattern, Path(file_path).read_text()).group(1)
+
+
+def talos_patches(value: str) -> list[str]:
+    return [str(path) for path in sorted(Path(f"templates/config/talos/patches/{value}").glob("*.yaml.j2"))]
+
+
+class Plugin(makejinja.plugin.Plugin):
+    def __init__(self, data):
+        self._data = data
+
+    def data(self):
+        self._data.setdefault("gateway", nthhost("10.0.0.0/24", 1))
+        self._data.setdefault("several", len(self._data["nodes"]) > 1)
+        return self._data
+
+    def filters(self):
+        return [basename, nthhost]
+
+    def functions(self):
+        return [age_key, talos_patches]
+"##;
+
+const USES_PLUGIN: &str = r##"gateway: #{ gateway }#
+several: #{ several | string | lower }#
+keys: [#{ age_key('public') }#, "#{ age_key('private', file_path='age.key') }#"]
+hosts: #{ '10.0.0.0/29' | nthhost(3) }# #{ 'nonsense' | nthhost(1) }# #{ '10.0.0.0/30' | nthhost(9) }#
+#% for file in talos_patches('global') %#
+- "#{ file }# #{ file | basename }#"
+#% endfor %#
+none: #{ talos_patches('none') | length }#
+"##;
 
 const TALCONFIG: &str = r##"# yaml-language-server: $schema=x
 ---
@@ -193,11 +273,16 @@ impl Project {
         assert_eq!(ours, theirs);
     }
 
+    fn settings(&self) -> RenderSettings {
+        settings::resolve(self.dir.path(), &ConfigureSettings::default()).unwrap()
+    }
+
     fn render(&self) -> Files {
         let root = self.dir.path();
-        let settings = settings::resolve(root, &ConfigureSettings::default()).unwrap();
+        let settings = self.settings();
         let sources = load_inputs(root, &settings).unwrap();
-        let surroundings = Surroundings { root: root.to_owned(), env: Environment::default() };
+        let env = Environment::default().with("LC_ALL", "C.UTF-8");
+        let surroundings = Surroundings { root: root.to_owned(), env };
         let engine = Engine::new(&settings, &surroundings).unwrap();
         let values = settings.with_data_vars(&self.values);
         let rendered = render_tree(&engine, &sources, &values, Path::new(&settings.output)).unwrap();

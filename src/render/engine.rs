@@ -4,6 +4,7 @@
 //! rendering. It reads files only where a template's function asks for one below the root.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,10 +29,16 @@ pub struct Surroundings {
 }
 
 /// Renders templates and evaluates expressions.
-#[derive(Debug)]
 pub struct Engine {
     pub(super) settings: RenderSettings,
     jinja: Jinja<'static>,
+}
+
+/// Shows no value: the environment's variables are among them.
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("settings", &self.settings).finish_non_exhaustive()
+    }
 }
 
 impl Engine {
@@ -81,7 +88,7 @@ impl Engine {
         add_values(&mut jinja, values);
         let (marks, whitespace) = (self.settings.marks.clone(), self.settings.whitespace);
         jinja.set_loader(move |name| {
-            let source = templates.get(name);
+            let source = template_path(name).and_then(|path| templates.get(&path));
             let rewritten = source.map(|source| rewrite::template(source, &marks, whitespace));
             Ok(rewritten.transpose()?)
         });
@@ -89,9 +96,17 @@ impl Engine {
     }
 }
 
+/// Returns the path below an input that a template is asked for by: `./a//b` is `a/b`, and nothing
+/// is above the inputs.
+pub(super) fn template_path(name: &str) -> Option<String> {
+    let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    (!parts.contains(&"..")).then(|| parts.join("/"))
+}
+
 /// Adds data as globals, so that imported macros see it too.
 pub(super) fn add_values(jinja: &mut Jinja<'static>, values: &Values) {
-    for (name, value) in values {
+    // As in makejinja, `env` is always the environment.
+    for (name, value) in values.iter().filter(|(name, _)| *name != "env") {
         jinja.add_global(name.clone(), from_json(value));
     }
 }

@@ -36,11 +36,13 @@ pub struct Told {
     pub line: Option<usize>,
     /// Why, without values.
     pub words: String,
+    /// Whether something was undefined.
+    pub undefined: bool,
 }
 
 /// Finds the innermost place and the words of an error.
 pub fn tell(error: &minijinja::Error) -> Told {
-    let mut told = Told { template: None, line: None, words: words_of(error) };
+    let mut told = Told { template: None, line: None, words: words_of(error), undefined: false };
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(each) = next {
         if let Some(inner) = each.downcast_ref::<minijinja::Error>() {
@@ -49,6 +51,7 @@ pub fn tell(error: &minijinja::Error) -> Told {
                 told.line = inner.line();
             }
             told.words = words_of(inner);
+            told.undefined = inner.kind() == ErrorKind::UndefinedError;
         } else if let Some(own) = each.downcast_ref::<Fault>() {
             told.words.clone_from(&own.0);
         }

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::settings::{RenderSettings, inside};
@@ -65,16 +66,30 @@ pub fn find(root: &Path, settings: &RenderSettings) -> Result<Option<Plugins>> {
     let mut files = Vec::new();
     for name in &settings.plugins {
         let file = locate(root, settings, name)?;
-        let path = root.join(&file);
-        let code = std::fs::read(&path).map_err(io("read", &path))?;
         digest.update(name.as_bytes());
         digest.update([0]);
-        digest.update(Sha256::digest(&code));
+        hash_beside(&root.join(&file), &mut digest)?;
         files.push(file);
     }
     let hash = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     let import_paths = settings.import_paths.iter().map(|path| root.join(path)).collect();
     Ok(Some(Plugins { names: settings.plugins.clone(), files, import_paths, hash }))
+}
+
+/// Hashes every Python file of a plugin's folder: it may import those beside it.
+fn hash_beside(file: &Path, digest: &mut Sha256) -> Result<()> {
+    let folder = file.parent().unwrap_or(file);
+    let entries = std::fs::read_dir(folder).map_err(io("read", folder))?.flatten();
+    let python = |path: &PathBuf| path.extension().is_some_and(|suffix| suffix == "py") && path.is_file();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(python).collect();
+    paths.sort();
+    for path in paths {
+        let code = std::fs::read(&path).map_err(io("read", &path))?;
+        digest.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+        digest.update([0]);
+        digest.update(Sha256::digest(&code));
+    }
+    Ok(())
 }
 
 /// Returns the file of a plugin, relative to the root.
@@ -151,14 +166,32 @@ fn failed(plugins: &Plugins, stderr: &[u8]) -> Error {
         .hint("run makejinja itself to see the traceback, or move the values into `derive.yaml`")
 }
 
+/// What the program prints.
+#[derive(Deserialize)]
+struct Answer {
+    data: Values,
+    /// Methods of the plugin that would change what is rendered.
+    refused: Vec<String>,
+}
+
 fn read_answer(plugins: &Plugins, stdout: &[u8]) -> Result<Values> {
-    let wrong = || Error::invalid("the Python plugin returned no map of data").at(plugins.files.join(", "));
+    let place = plugins.files.join(", ");
     if stdout.len() > MAX_ANSWER {
-        return Err(Error::invalid("the Python plugin returned too much data"));
+        return Err(Error::invalid("the Python plugin returned too much data").at(place));
     }
     // What a plugin prints itself comes before.
     let last = stdout.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    serde_json::from_slice(last).map_err(|_| wrong())
+    let Ok(answer) = serde_json::from_slice::<Answer>(last) else {
+        return Err(Error::invalid("the Python plugin returned no map of data").at(place));
+    };
+    match answer.refused.first() {
+        None => Ok(answer.data),
+        Some(method) => {
+            Err(Error::invalid(format!("the Python plugin has `{method}()`, which is not supported"))
+                .at(place)
+                .hint("only `data()` of a plugin is run"))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -222,6 +255,29 @@ mod tests {
 
         assert_eq!(error.message(), "the Python plugin failed: ValueError");
         assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_plugin_that_picks_files_is_refused_by_the_methods_name() {
+        let dir =
+            project("class Plugin:\n    def path_filters(self):\n        return [lambda path: False]\n");
+        let plugins = find(dir.path(), &settings("plugin:Plugin")).unwrap().unwrap();
+
+        let error =
+            data(dir.path(), &plugins, &Permission::for_hash(plugins.plugin_hash())).await.unwrap_err();
+
+        assert!(error.message().contains("`path_filters()`"), "{error}");
+    }
+
+    #[test]
+    fn a_file_beside_the_plugin_counts_for_its_hash() {
+        let dir = project(PLUGIN);
+        let before = find(dir.path(), &settings("plugin:Plugin")).unwrap().unwrap();
+        std::fs::write(dir.path().join("scripts/imported.py"), "x = 1\n").unwrap();
+
+        let after = find(dir.path(), &settings("plugin:Plugin")).unwrap().unwrap();
+
+        assert_ne!(before.plugin_hash(), after.plugin_hash());
     }
 
     #[test]

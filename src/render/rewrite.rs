@@ -40,6 +40,20 @@ impl From<TooLong> for minijinja::Error {
     }
 }
 
+/// Returns the names that the tags of some text read: no attributes, filters, tests or calls.
+pub fn names_in(text: &str, marks: &Marks) -> Vec<String> {
+    let mut names = Vec::new();
+    for (start, end) in [&marks.block, &marks.variable] {
+        for inside in text.split(start.as_str()).skip(1) {
+            let inside = inside.trim_start_matches(['-', '+']);
+            if let Ok(Some((tokens, _))) = Tokens::until(inside, end) {
+                names.extend(tokens.names());
+            }
+        }
+    }
+    names
+}
+
 /// Rewrites a single expression; one that is not understood stays as it is.
 pub fn expression(source: &str) -> Result<String, TooLong> {
     let Some((tokens, rest)) = Tokens::until(source, "")? else { return Ok(source.to_owned()) };

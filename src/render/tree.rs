@@ -11,13 +11,14 @@ use std::sync::{Arc, LazyLock};
 use minijinja::{Environment as Jinja, Template};
 use regex::Regex;
 
-use super::engine::{Engine, STACK, add_values, on_a_large_stack};
+use super::engine::{Engine, STACK, add_values, on_a_large_stack, template_path};
 use super::fault::{Told, tell};
 use super::limits::MAX_TEXT;
+use super::rewrite::names_in;
 use super::settings::inside;
 use super::{GeneratedFile, SourceFile};
 use crate::error::{Error, Result};
-use crate::model::Values;
+use crate::model::{Values, nearest};
 
 /// What came out of a tree of templates.
 #[derive(Debug)]
@@ -205,7 +206,7 @@ impl<'a> Tree<'a> {
         let text = template.render(()).map_err(|error| failed(&error))?;
         if text.len() > MAX_TEXT {
             let words = "its output is too large".to_owned();
-            return Err(self.explain(source, Told { template: None, line: None, words }));
+            return Err(self.explain(source, Told { template: None, line: None, words, undefined: false }));
         }
         Ok((text, self.names_in(&template)))
     }
@@ -224,17 +225,31 @@ impl<'a> Tree<'a> {
 
     /// Tells where a template failed, shows that line of the template, and no value.
     fn explain(&self, source: &SourceFile, told: Told) -> Error {
-        let message = format!("template `{}` does not render: {}", source.origin, told.words);
-        let name = told.template.as_deref().unwrap_or(&source.path);
-        let place = self.sources.iter().find(|each| each.path == name).map_or(name, |each| &each.origin);
-        let Some(number) = told.line else { return Error::invalid(message).at(place) };
-        let line = self.texts.get(name).and_then(|text| text.lines().nth(number.saturating_sub(1)));
-        let shown = line.map(|line| format!("{number} | {}", shorten(line)));
-        let error = Error::invalid(message).at(format!("{place}:{number}"));
-        match shown {
-            Some(shown) => error.detail(shown),
-            None => error,
-        }
+        let name = told.template.as_deref().and_then(template_path).unwrap_or_else(|| source.path.clone());
+        let place = self.sources.iter().find(|each| each.path == name).map_or(&name, |each| &each.origin);
+        let Some(number) = told.line else {
+            return Error::invalid(failure(source, &told.words)).at(place);
+        };
+        let line = self.texts.get(&name).and_then(|text| text.lines().nth(number.saturating_sub(1)));
+        let line = line.unwrap_or_default();
+        let unknown = told.undefined.then(|| self.unknown_name(&name, line)).flatten();
+        let words = unknown.as_ref().map_or(told.words, |name| format!("`{name}` is undefined"));
+        let guess = unknown
+            .and_then(|name| nearest(&name, self.values.keys().map(String::as_str)).map(str::to_owned));
+        Error::invalid(failure(source, &words))
+            .at(format!("{place}:{number}"))
+            .detail(format!("{number} | {}", shorten(line)))
+            .hint_if(guess.map(|guess| format!("did you mean `{guess}`?")))
+    }
+
+    /// Returns the first name on a line that neither the data nor the template has.
+    fn unknown_name(&self, template: &str, line: &str) -> Option<String> {
+        let needed = self.jinja.get_template(template).ok()?.undeclared_variables(false);
+        let known = |name: &String| {
+            self.values.contains_key(name) || self.jinja.globals().any(|(each, _)| each == name)
+        };
+        let names = names_in(line, &self.engine.settings.marks).into_iter();
+        names.filter(|name| needed.contains(name)).find(|name| !known(name))
     }
 
     /// Returns the keys that templates name which are only there to be included.
@@ -261,6 +276,10 @@ fn unix_lines(text: &str) -> String {
         return text.to_owned();
     }
     text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+fn failure(source: &SourceFile, words: &str) -> String {
+    format!("template `{}` does not render: {words}", source.origin)
 }
 
 fn shorten(line: &str) -> String {

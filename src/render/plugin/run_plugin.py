@@ -52,13 +52,16 @@ sys.dont_write_bytecode = True
 for name in ["makejinja", "makejinja.plugin", "makejinja.config", "makejinja.loader", "jinja2", "jinja2.ext"]:
     stand_in(name)
 
-result = {}
+data, refused = {}, []
 for name in asked["plugins"]:
     plugin = load(name)
     wanted = inspect.signature(plugin).parameters
     offered = {"data": asked["data"], "env": Anything(), "environment": Anything(), "config": Anything()}
     plugin = plugin(**{key: value for key, value in offered.items() if key in wanted})
+    for part in ["path_filters", "policies", "extensions"]:
+        if hasattr(plugin, part) and getattr(plugin, part)():
+            refused.append(part)
     if hasattr(plugin, "data"):
-        result.update(plugin.data())
+        data.update(plugin.data())
 print()
-print(json.dumps(result, default=str))
+print(json.dumps({"data": data, "refused": refused}, default=str))

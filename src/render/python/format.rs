@@ -30,6 +30,8 @@ pub fn percent(pattern: &str, values: &Value) -> Result<String, Error> {
 struct Given {
     map: Option<Value>,
     list: std::vec::IntoIter<Value>,
+    /// Whether values may be left over: Python lets anything with items be unused, but a tuple.
+    may_remain: bool,
 }
 
 impl Given {
@@ -39,7 +41,8 @@ impl Given {
             false => vec![values.clone()],
         };
         let map = (values.kind() == ValueKind::Map).then(|| values.clone());
-        Ok(Self { map, list: list.into_iter() })
+        let subscriptable = matches!(values.kind(), ValueKind::Map | ValueKind::Seq | ValueKind::Undefined);
+        Ok(Self { map, list: list.into_iter(), may_remain: subscriptable && !values.is_tuple() })
     }
 
     fn next(&mut self) -> Result<Value, Error> {
@@ -53,7 +56,7 @@ impl Given {
     }
 
     fn check_all_used(&self) -> Result<(), Error> {
-        if self.map.is_none() && self.list.len() > 0 {
+        if !self.may_remain && self.list.len() > 0 {
             return Err(fault("more values than the `%` pattern has fields"));
         }
         Ok(())

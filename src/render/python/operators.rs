@@ -195,7 +195,11 @@ fn slice(
     let text = what.as_str().map(|text| text.chars().map(Value::from).collect::<Vec<_>>());
     let items = match text {
         Some(chars) => chars,
-        None => sequence(&what)?.ok_or_else(|| fault(format!("a {} cannot be sliced", what.kind())))?,
+        None => match sequence(&what)? {
+            Some(items) => items,
+            // What has no items has no part either, as with a single index.
+            None => return Ok(Value::UNDEFINED),
+        },
     };
     let step = bound(&step.unwrap_or_default())?.unwrap_or(1);
     let picked = pick(&items, bound(&start)?, bound(&stop)?, step)?;

@@ -79,7 +79,8 @@ impl Reader<'_> {
         while !self.sees("]") {
             match self.peek()?.text {
                 ":" => {
-                    self.at += 1;
+                    // Its line ends stay, for the count of lines.
+                    *parts.last_mut()? += self.take()?.trim_end_matches(':');
                     parts.push(String::new());
                 }
                 "," => *parts.last_mut()? += &self.take()?,
@@ -91,8 +92,10 @@ impl Reader<'_> {
             return Some([text, open, index.clone(), close].concat());
         }
         let (space, body) = parted(&text);
-        let parts: Vec<&str> =
-            parts.iter().map(|part| if part.trim().is_empty() { "none" } else { part }).collect();
+        let parts: Vec<String> = parts
+            .iter()
+            .map(|part| if part.trim().is_empty() { format!("none{part}") } else { part.clone() })
+            .collect();
         Some(format!("{space}__slice({body},{})", parts.join(",")))
     }
 

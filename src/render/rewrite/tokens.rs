@@ -63,6 +63,22 @@ impl<'a> Tokens<'a> {
     }
 }
 
+impl Tokens<'_> {
+    /// Returns the names that are read: what follows a dot, a bar or `is` is none, nor is what is
+    /// called or assigned to.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let before = std::iter::once("").chain(self.list.iter().map(|token| token.text));
+        let after = self.list.iter().skip(1).map(|token| token.text).chain([""]);
+        let around = self.list.iter().zip(before).zip(after);
+        around
+            .filter(|((token, before), after)| {
+                let part = [".", "|", "is"].contains(before) || ["(", "="].contains(after);
+                token.kind == Kind::Name && !part
+            })
+            .map(|((token, _), _)| token.text.to_owned())
+    }
+}
+
 fn ends_here(text: &str, end: &str) -> bool {
     if end.is_empty() {
         return text.is_empty();

@@ -42,9 +42,11 @@ pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
 pub use resolve::resolve_run_plan;
 pub use run::run;
 pub use saved_plan::SavedPlans;
-pub use session::{Session, SessionParts, StateNeed, hide_from_git, state_name};
+pub use session::{Session, SessionParts, StateNeed, state_name};
 pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, load_secrets};
 pub use state_encryption::{
     NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
 };
-pub use store::{open_store, open_store_untried, remember_probe, store_environment, store_place};
+pub use store::{
+    hide_from_git, open_store, open_store_untried, remember_probe, store_environment, store_place,
+};

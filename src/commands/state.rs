@@ -3,17 +3,19 @@
 mod encrypt;
 mod list;
 mod probe;
+mod serve;
 
 use clap::{Args, Subcommand};
 
 use super::Context;
 use crate::error::{Exit, Result};
 
-/// Look into the state of stacks, and encrypt it
+/// Look into the state of stacks, change it, serve it
 ///
 /// Examples:
 ///   infra state list --all
-///   infra state list k8s-prod -- module.nodes
+///   infra state probe
+///   infra state serve --store /srv/states --users users.sops.yaml
 ///   infra state encrypt --all
 ///   infra state encrypt --all --rotate-to state_encryption_passphrase_next
 #[derive(Args, Debug)]
@@ -28,6 +30,7 @@ enum StateCommand {
     List(list::ListArgs),
     Encrypt(encrypt::EncryptArgs),
     Probe(probe::ProbeArgs),
+    Serve(serve::ServeArgs),
 }
 
 /// Runs the command.
@@ -36,5 +39,6 @@ pub async fn run(args: &StateArgs, context: &Context) -> Result<Exit> {
         StateCommand::List(args) => list::run(args, context).await,
         StateCommand::Encrypt(args) => encrypt::run(args, context).await,
         StateCommand::Probe(args) => probe::run(args, context).await,
+        StateCommand::Serve(args) => serve::run(args, context).await,
     }
 }

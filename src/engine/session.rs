@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
 use super::stack_secrets::StackSecrets;
-use super::store::{open_store, store_environment};
+use super::store::{hide_from_git, open_store, store_environment};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
@@ -85,12 +85,6 @@ impl StateAccess {
         let store = open_store(project, &env, parts.clock).await?;
         Ok(Self::Embedded(Box::new(Embedded::start(store, parts.run_id.clone()).await?)))
     }
-}
-
-/// Keeps states and plans, which may hold secrets, out of the project's repository.
-pub fn hide_from_git(infra_dir: &Path) -> Result<()> {
-    let ignore = infra_dir.join(".gitignore");
-    if ignore.exists() { Ok(()) } else { crate::atomic_file::write(&ignore, b"*\n") }
 }
 
 /// Values that must not be shown, and the redactor made of them.

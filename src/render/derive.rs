@@ -30,7 +30,6 @@ pub fn derive(values: &mut Values) {
     if enabled {
         default_to(values, "proxmox_iso_storage", "local");
         default_to(values, "proxmox_disk_storage", "local-lvm");
-        default_to(values, "proxmox_insecure", false);
         defaults::merge(values);
         let vms = vms::vms(values);
         default_to(values, "proxmox_isos", vms::isos(&vms));
@@ -122,7 +121,6 @@ mod tests {
 
         assert_eq!(values["proxmox_iso_storage"], "local");
         assert_eq!(values["proxmox_disk_storage"], "zfs");
-        assert_eq!(values["proxmox_insecure"], false);
         assert_eq!(values["nodes"], nodes);
     }
 }

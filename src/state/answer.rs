@@ -4,11 +4,14 @@
 //! `curl` reads the body. No answer contains a password or a state that was refused.
 
 use axum::body::{Body, Bytes};
-use axum::http::header::{ALLOW, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
+};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-use super::{HeldLock, Locking, StateName, Unlocking, Writing};
+use super::{HeldLock, Locking, Right, StateName, Unlocking, Writing};
 use crate::error::{Error, Result};
 
 /// Answers with a sentence.
@@ -26,6 +29,39 @@ pub(super) fn bad_request(error: &Error) -> Response {
 pub(super) fn unauthorized() -> Response {
     let words = "user name and password are missing or wrong\n";
     with(StatusCode::UNAUTHORIZED, WWW_AUTHENTICATE, "Basic realm=\"infra state\"", words)
+}
+
+/// Answers a caller that failed too often.
+pub(super) fn locked_out(left: std::time::Duration) -> Response {
+    let seconds = left.as_secs() + 1;
+    let words = format!("too many failed logins: try again in {seconds} seconds");
+    let mut response = text(StatusCode::TOO_MANY_REQUESTS, words);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// Answers a caller without the right to what it asks for.
+pub(super) fn forbidden(user: &str, right: Right, name: &StateName) -> Response {
+    text(StatusCode::FORBIDDEN, format!("`{user}` may not {} the state `{name}`", right.verb()))
+}
+
+/// Answers with JSON.
+pub(super) fn json(value: &impl serde::Serialize) -> Response {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => with(StatusCode::OK, CONTENT_TYPE, "application/json", text + "\n"),
+        Err(error) => failed(&Error::bug("an answer has no JSON form").because(error)),
+    }
+}
+
+/// Answers with a page that may load nothing and run nothing.
+pub(super) fn page(html: String) -> Response {
+    let mut response = with(StatusCode::OK, CONTENT_TYPE, "text/html; charset=utf-8", html);
+    let headers = response.headers_mut();
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
 }
 
 /// Answers a method that makes no sense on a path.
@@ -88,7 +124,7 @@ fn lock_info(status: StatusCode, lock: &HeldLock) -> Response {
     with(status, CONTENT_TYPE, "application/json", lock.info().to_owned())
 }
 
-fn failed(error: &Error) -> Response {
+pub(super) fn failed(error: &Error) -> Response {
     text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }
 

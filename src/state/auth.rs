@@ -49,7 +49,7 @@ impl fmt::Debug for Credentials {
     }
 }
 
-fn pair_of(header: &HeaderValue) -> Option<Vec<u8>> {
+pub(super) fn pair_of(header: &HeaderValue) -> Option<Vec<u8>> {
     let (scheme, encoded) = header.to_str().ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;

@@ -3,129 +3,308 @@
 //! A change that has begun runs to its end even if the client hangs up, so that whoever
 //! waits for [`Service::quiesce`] knows what is in the store. Begin at [`dispatch`].
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{Method, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::Response;
+use serde_json::json;
+use tokio::time::Instant;
 
-use super::body::receive;
+use super::body::{Expected, receive};
+use super::gate::{Caller, Refusal};
 use super::held_lock::id_of;
-use super::target::{Target, lock_id};
-use super::{HeldLock, Service, StateName, answer};
+use super::target::{Target, lock_id, query};
+use super::trail::Trail;
+use super::{HeldLock, Right, Service, StateName, answer, page};
 use crate::error::{Error, Result};
 
+/// A request on its way through the handlers.
+struct Asked {
+    service: Arc<Service>,
+    parts: Parts,
+    caller: Caller,
+}
+
 /// Answers any request.
-pub(super) async fn dispatch(service: State<Arc<Service>>, request: Request) -> Response {
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let response = answer_to(service, request).await;
-    tracing::debug!(%method, path, status = response.status().as_u16(), "served");
+pub(super) async fn dispatch(service: Arc<Service>, peer: IpAddr, request: Request) -> Response {
+    let begun = Instant::now();
+    let (parts, body) = request.into_parts();
+    let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
+    let mut trail = Trail::new();
+    let response = answer_to(Arc::clone(&service), peer, parts, body, &mut trail).await;
+    let status = response.status().as_u16();
+    service.metrics.answered(trail.action, status, begun.elapsed());
+    tracing::debug!(%method, path, status, user = trail.user.as_deref(), "served");
+    if trail.is_worth_keeping() {
+        service.audit.write(&trail.entry(service.store.now(), peer, status));
+    }
     response
 }
 
-async fn answer_to(State(service): State<Arc<Service>>, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
+async fn answer_to(
+    service: Arc<Service>,
+    peer: IpAddr,
+    parts: Parts,
+    body: Body,
+    trail: &mut Trail,
+) -> Response {
     let target = Target::of(parts.uri.path());
-    if let Ok(Target::Health) = target {
-        return health(&parts.method);
-    }
-    if !service.credentials.admit(parts.headers.get(header::AUTHORIZATION)) {
-        return answer::unauthorized();
-    }
     match target {
-        Ok(Target::State(name)) => state(service, name, parts, body).await,
-        Ok(Target::Lock(name)) => lock(service, name, parts, body).await,
-        Ok(Target::Health | Target::Nothing) => answer::text(StatusCode::NOT_FOUND, "there is nothing here"),
+        Ok(Target::Health) => {
+            return readable(&parts, trail, "health", || answer::text(StatusCode::OK, "ok"));
+        }
+        Ok(Target::Metrics) => {
+            let text = || answer::text(StatusCode::OK, service.metrics.text().trim_end());
+            return readable(&parts, trail, "metrics", text);
+        }
+        _ => {}
+    }
+    let admitted = service.gate.admit(parts.headers.get(header::AUTHORIZATION), peer).await;
+    let caller = match admitted {
+        Ok(caller) => caller,
+        Err(refusal) => return refuse(&service, refusal, trail),
+    };
+    trail.user = Some(caller.name.clone());
+    let asked = Asked { service, parts, caller };
+    match target {
+        Ok(Target::State(name)) => state(asked, name, body, trail).await,
+        Ok(Target::Lock(name)) => lock(asked, name, body, trail).await,
+        Ok(Target::Page) => overview(asked, trail, Form::Page).await,
+        Ok(Target::All) => overview(asked, trail, Form::Json).await,
+        Ok(Target::Health | Target::Metrics | Target::Nothing) => {
+            answer::text(StatusCode::NOT_FOUND, "there is nothing here")
+        }
         Err(error) => answer::bad_request(&error),
     }
 }
 
-fn health(method: &Method) -> Response {
-    match method.as_str() {
-        "GET" | "HEAD" => answer::text(StatusCode::OK, "ok"),
+fn refuse(service: &Service, refusal: Refusal, trail: &mut Trail) -> Response {
+    trail.action = "login";
+    match refusal {
+        // A client's first request is often one without credentials; nothing was guessed.
+        Refusal::Missing => answer::unauthorized(),
+        Refusal::Wrong(name) => {
+            service.metrics.failed_logins.fetch_add(1, Ordering::Relaxed);
+            tracing::warn!(user = name, "a login failed");
+            trail.user = Some(name);
+            answer::unauthorized()
+        }
+        Refusal::LockedOut(name, left) => {
+            trail.user = Some(name);
+            answer::locked_out(left)
+        }
+    }
+}
+
+fn readable(
+    parts: &Parts,
+    trail: &mut Trail,
+    action: &'static str,
+    text: impl FnOnce() -> Response,
+) -> Response {
+    trail.action = action;
+    match parts.method.as_str() {
+        "GET" | "HEAD" => text(),
         _ => answer::not_allowed("GET, HEAD"),
     }
 }
 
-async fn state(service: Arc<Service>, name: StateName, parts: Parts, body: Body) -> Response {
-    match parts.method.as_str() {
-        "GET" | "HEAD" => answer::state(&name, service.store.read(&name).await),
-        "POST" => match receive(&parts.headers, body, service.limits.state).await {
-            Ok(body) => write(service, name, &parts, body).await,
-            Err(refused) => refused.answer(),
-        },
-        "DELETE" => delete(service, name, &parts).await,
-        _ => answer::not_allowed("GET, HEAD, POST, DELETE"),
+enum Form {
+    Page,
+    Json,
+}
+
+async fn overview(asked: Asked, trail: &mut Trail, form: Form) -> Response {
+    trail.action = "list";
+    if !matches!(asked.parts.method.as_str(), "GET" | "HEAD") {
+        return answer::not_allowed("GET, HEAD");
+    }
+    let states = match asked.service.store.overview().await {
+        Ok(states) => states,
+        Err(error) => return answer::failed(&error),
+    };
+    let visible: Vec<_> =
+        states.into_iter().filter(|state| asked.caller.rights.allow(Right::Read, &state.name)).collect();
+    match form {
+        Form::Page => answer::page(page::render(&asked.caller.name, &visible, asked.service.store.now())),
+        Form::Json => answer::json(&visible.iter().map(super::StateSummary::to_json).collect::<Vec<_>>()),
     }
 }
 
-async fn lock(service: Arc<Service>, name: StateName, parts: Parts, body: Body) -> Response {
-    let action = match parts.method.as_str() {
-        "GET" | "HEAD" => return answer::holder(&name, service.store.lock_of(&name).await),
+enum StateAction {
+    Read,
+    Write,
+    Delete,
+}
+
+impl StateAction {
+    const fn needs(&self) -> (Right, &'static str) {
+        match self {
+            Self::Read => (Right::Read, "read"),
+            Self::Write => (Right::Write, "write"),
+            Self::Delete => (Right::Write, "delete"),
+        }
+    }
+}
+
+async fn state(asked: Asked, name: StateName, body: Body, trail: &mut Trail) -> Response {
+    trail.state = Some(name.to_string());
+    let action = match asked.parts.method.as_str() {
+        "GET" | "HEAD" => StateAction::Read,
+        "POST" => StateAction::Write,
+        "DELETE" => StateAction::Delete,
+        _ => return answer::not_allowed("GET, HEAD, POST, DELETE"),
+    };
+    let (right, word) = action.needs();
+    trail.action = word;
+    if !asked.caller.rights.allow(right, &name) {
+        return answer::forbidden(&asked.caller.name, right, &name);
+    }
+    match action {
+        StateAction::Read => read(&asked, &name).await,
+        StateAction::Delete => delete(asked, name, trail).await,
+        StateAction::Write => {
+            let limit = asked.service.limits.state;
+            match receive(&asked.parts.headers, body, asked.expected(limit)).await {
+                Ok(body) => write(asked, name, body, trail).await,
+                Err(refused) => refused.answer(),
+            }
+        }
+    }
+}
+
+/// Answers with the state, an older version of it, or the list of its versions.
+async fn read(asked: &Asked, name: &StateName) -> Response {
+    let store = &asked.service.store;
+    let uri = &asked.parts.uri;
+    match (query(uri, "version"), query(uri, "versions")) {
+        (Ok(Some(number)), _) => match number.parse() {
+            Ok(number) => answer::state(name, store.read_version(name, number).await),
+            Err(_) => answer::bad_request(&Error::invalid(format!("`{number}` is no number of a version"))),
+        },
+        (_, Ok(Some(_))) => match (store.versions(name).await, store.current(name).await) {
+            (Ok(versions), Ok(current)) => answer::json(&json!({"current": current, "versions": versions})),
+            (Err(error), _) | (_, Err(error)) => answer::failed(&error),
+        },
+        (Ok(None), Ok(None)) => answer::state(name, store.read(name).await),
+        (Err(error), _) | (_, Err(error)) => answer::bad_request(&error),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum LockAction {
+    Look,
+    Take,
+    GiveBack,
+    Force,
+}
+
+impl LockAction {
+    const fn needs(self) -> (Right, &'static str) {
+        match self {
+            Self::Look => (Right::Read, "holder"),
+            Self::Take => (Right::Lock, "lock"),
+            Self::GiveBack => (Right::Lock, "unlock"),
+            Self::Force => (Right::Admin, "force-unlock"),
+        }
+    }
+}
+
+async fn lock(asked: Asked, name: StateName, body: Body, trail: &mut Trail) -> Response {
+    trail.state = Some(name.to_string());
+    let forced = matches!(query(&asked.parts.uri, "force"), Ok(Some(_)));
+    let action = match asked.parts.method.as_str() {
+        "GET" | "HEAD" => LockAction::Look,
         "LOCK" | "PUT" => LockAction::Take,
-        "UNLOCK" | "DELETE" => LockAction::Release,
+        "UNLOCK" | "DELETE" if forced => LockAction::Force,
+        "UNLOCK" | "DELETE" => LockAction::GiveBack,
         _ => return answer::not_allowed("GET, HEAD, LOCK, PUT, UNLOCK, DELETE"),
     };
-    let body = match receive(&parts.headers, body, service.limits.lock).await {
+    let (right, word) = action.needs();
+    trail.action = word;
+    if !asked.caller.rights.allow(right, &name) {
+        return answer::forbidden(&asked.caller.name, right, &name);
+    }
+    let limit = asked.service.limits.lock;
+    let body = match receive(&asked.parts.headers, body, asked.expected(limit)).await {
         Ok(body) => body,
         Err(refused) => return refused.answer(),
     };
     match action {
-        LockAction::Take => take(service, name, &body).await,
-        LockAction::Release => release(service, name, &body).await,
+        LockAction::Look => answer::holder(&name, asked.service.store.lock_of(&name).await),
+        LockAction::Take => take(asked.service, name, &body, trail).await,
+        LockAction::GiveBack | LockAction::Force => release(asked.service, name, &body, action, trail).await,
     }
 }
 
-enum LockAction {
-    Take,
-    Release,
-}
-
-async fn write(service: Arc<Service>, name: StateName, parts: &Parts, body: Bytes) -> Response {
+async fn write(asked: Asked, name: StateName, body: Bytes, trail: &mut Trail) -> Response {
     if body.is_empty() {
         return answer::bad_request(&Error::invalid("the body is empty: DELETE removes a state"));
     }
-    let id = match lock_id(&parts.uri) {
+    let id = match lock_id(&asked.parts.uri) {
         Ok(id) => id,
         Err(error) => return answer::bad_request(&error),
     };
-    let store = service.store.clone();
-    let state = name.clone();
+    let service = asked.service;
+    (trail.lock_id, trail.bytes) = (id.clone(), Some(body.len()));
+    service.metrics.received.fetch_add(body.len() as u64, Ordering::Relaxed);
+    let (store, state) = (service.store.clone(), name.clone());
     let outcome = service.finish(async move { store.write(&state, id.as_deref(), body).await }).await;
     answer::writing(&name, outcome)
 }
 
-async fn delete(service: Arc<Service>, name: StateName, parts: &Parts) -> Response {
-    let id = match lock_id(&parts.uri) {
+async fn delete(asked: Asked, name: StateName, trail: &mut Trail) -> Response {
+    let id = match lock_id(&asked.parts.uri) {
         Ok(id) => id,
         Err(error) => return answer::bad_request(&error),
     };
-    let store = service.store.clone();
-    let state = name.clone();
-    let outcome = service.finish(async move { store.delete(&state, id.as_deref()).await }).await;
+    trail.lock_id.clone_from(&id);
+    let (store, state) = (asked.service.store.clone(), name.clone());
+    let outcome = asked.service.finish(async move { store.delete(&state, id.as_deref()).await }).await;
     answer::writing(&name, outcome)
 }
 
-async fn take(service: Arc<Service>, name: StateName, body: &[u8]) -> Response {
+async fn take(service: Arc<Service>, name: StateName, body: &[u8], trail: &mut Trail) -> Response {
     let wanted = match HeldLock::from_client(body, service.holder.clone()) {
         Ok(wanted) => wanted,
         Err(error) => return answer::bad_request(&error),
     };
+    trail.lock_id = Some(wanted.id().to_owned());
     let store = service.store.clone();
     answer::locking(service.finish(async move { store.lock(&name, &wanted).await }).await)
 }
 
-async fn release(service: Arc<Service>, name: StateName, body: &[u8]) -> Response {
+async fn release(
+    service: Arc<Service>,
+    name: StateName,
+    body: &[u8],
+    action: LockAction,
+    trail: &mut Trail,
+) -> Response {
     let id = match id_of(body) {
         Ok(id) => id,
         Err(error) => return answer::bad_request(&error),
     };
-    let store = service.store.clone();
-    let state = name.clone();
-    let outcome = service.finish(async move { store.unlock(&state, &id).await }).await;
-    answer::unlocking(&name, outcome)
+    trail.lock_id = Some(id.clone());
+    let (store, state) = (service.store.clone(), name.clone());
+    let change = async move {
+        match action {
+            LockAction::Force => store.force_unlock(&state, &id).await,
+            LockAction::Look | LockAction::Take | LockAction::GiveBack => store.unlock(&state, &id).await,
+        }
+    };
+    answer::unlocking(&name, service.finish(change).await)
+}
+
+impl Asked {
+    fn expected(&self, limit: usize) -> Expected {
+        Expected { limit, stall: self.service.patience.stall }
+    }
 }
 
 impl Service {

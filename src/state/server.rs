@@ -6,20 +6,18 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::Router;
 use tokio::net::TcpListener;
-use tokio::sync::{RwLock, oneshot};
+use tokio::sync::{RwLock, watch};
 use tokio::task::JoinHandle;
 
-use super::handlers::dispatch;
-use super::{Credentials, StateStore};
+use super::audit::{Audit, AuditSink};
+use super::connection::accept_until;
+use super::gate::Gate;
+use super::metrics::Metrics;
+use super::{Credentials, Patience, StateStore, Tls, Users};
 use crate::error::{Error, Result};
 use crate::model::Holder;
-
-/// How long requests under way may take to end once the server is told to stop.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How large bodies may be, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +38,12 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Service {
     pub(super) store: StateStore,
-    pub(super) credentials: Credentials,
+    pub(super) gate: Gate,
     pub(super) holder: Option<Holder>,
     pub(super) limits: Limits,
+    pub(super) patience: Patience,
+    pub(super) audit: Audit,
+    pub(super) metrics: Metrics,
     /// Held for reading by every change under way.
     pub(super) running: Arc<RwLock<()>>,
 }
@@ -50,8 +51,30 @@ pub struct Service {
 impl Service {
     /// Makes a service for one user.
     pub fn new(store: StateStore, credentials: Credentials) -> Self {
-        let running = Arc::new(RwLock::new(()));
-        Self { store, credentials, holder: None, limits: Limits::default(), running }
+        Self::behind(store, Gate::One(credentials))
+    }
+
+    /// Makes a service for several users, whose failed logins are counted.
+    pub fn for_users(store: StateStore, users: Users) -> Result<Self> {
+        Ok(Self::behind(store, Gate::of(users)?))
+    }
+
+    /// Makes a service for everybody who can reach it.
+    pub fn open(store: StateStore) -> Self {
+        Self::behind(store, Gate::Open)
+    }
+
+    fn behind(store: StateStore, gate: Gate) -> Self {
+        Self {
+            store,
+            gate,
+            holder: None,
+            limits: Limits::default(),
+            patience: Patience::default(),
+            audit: Audit::default(),
+            metrics: Metrics::default(),
+            running: Arc::new(RwLock::new(())),
+        }
     }
 
     /// Returns the service with this process named in every lock it grants.
@@ -67,6 +90,20 @@ impl Service {
         self.limits = limits;
         self
     }
+
+    /// Returns the service with another patience.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Returns the service with an audit log.
+    #[must_use]
+    pub fn with_audit(mut self, sink: AuditSink) -> Self {
+        self.audit = Audit::to(sink);
+        self
+    }
 }
 
 /// A running server.
@@ -74,25 +111,24 @@ impl Service {
 pub struct Server {
     address: SocketAddr,
     service: Arc<Service>,
-    stop: oneshot::Sender<()>,
-    task: JoinHandle<std::io::Result<()>>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
 }
 
 impl Server {
     /// Starts to serve on a bound socket.
     pub fn start(listener: TcpListener, service: Service) -> Result<Self> {
+        Self::start_with(listener, service, None)
+    }
+
+    /// Starts to serve on a bound socket, encrypted if it is told how.
+    pub fn start_with(listener: TcpListener, service: Service, tls: Option<Tls>) -> Result<Self> {
         let address = listener
             .local_addr()
             .map_err(|error| Error::unavailable("the state server has no address").because(error))?;
         let service = Arc::new(service);
-        let router = Router::new().fallback(dispatch).with_state(Arc::clone(&service));
-        let (stop, stopped) = oneshot::channel::<()>();
-        let until = async move {
-            // A sender that was dropped means the same as one that was used.
-            let _ = stopped.await;
-        };
-        let serving = axum::serve(listener, router).with_graceful_shutdown(until);
-        let task = tokio::spawn(serving.into_future());
+        let (stop, stopped) = watch::channel(false);
+        let task = tokio::spawn(accept_until(stopped, listener, Arc::clone(&service), tls));
         Ok(Self { address, service, stop, task })
     }
 
@@ -109,12 +145,9 @@ impl Server {
     /// Accepts nothing more and ends once the requests under way are answered, or have
     /// had their time; a change that has begun always ends.
     pub async fn shutdown(self) {
-        // The receiver is gone only if the server has ended by itself.
-        let _ = self.stop.send(());
-        let abort = self.task.abort_handle();
-        if tokio::time::timeout(PATIENCE, self.task).await.is_err() {
-            abort.abort();
-        }
+        self.stop.send_replace(true);
+        // It ends by itself, within its time; a panic in it has ended it already.
+        let _ = self.task.await;
         self.service.quiesce().await;
     }
 }

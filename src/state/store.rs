@@ -16,7 +16,7 @@ use object_store::ObjectStore;
 
 use super::entry::{Entry, Header};
 use super::log::{Creation, Durability, Head, Log, Reach, Stores, restless};
-use super::{HeldLock, Retention, StateName, StorePlace, Version, bucket, local};
+use super::{HeldLock, Retention, StateName, StateSummary, StorePlace, Version, bucket, local};
 use crate::error::{Error, Result};
 use crate::model::{Clock, Environment};
 
@@ -124,6 +124,11 @@ impl StateStore {
         self
     }
 
+    /// Returns the present time by the clock of the store.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     /// Returns the object store that everything is kept in.
     pub(super) fn raw(&self) -> &Arc<dyn ObjectStore> {
         self.log.raw()
@@ -160,6 +165,17 @@ impl StateStore {
     pub async fn list(&self) -> Result<Vec<StateName>> {
         let all = self.headers().await?;
         Ok(all.into_iter().filter(|(_, header)| header.state.is_some()).map(|(name, _)| name).collect())
+    }
+
+    /// Returns what there is to see of every state that has a log, sorted by name.
+    pub async fn overview(&self) -> Result<Vec<StateSummary>> {
+        let all = self.headers().await?;
+        Ok(all.into_iter().map(|(name, header)| StateSummary::of(name, header)).collect())
+    }
+
+    /// Returns the number of the current version, where there is a state.
+    pub async fn current(&self, name: &StateName) -> Result<Option<u64>> {
+        Ok(self.log.head(name).await?.header.state)
     }
 
     /// Returns the lock of a state, where it is held.

@@ -7,11 +7,20 @@ use axum::http::Uri;
 use super::{StateName, percent};
 use crate::error::{Error, Result};
 
+/// What stands before the name of a state.
+const STATES: &str = "/states/";
+
 /// The thing a path names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Target {
+    /// `/`
+    Page,
     /// `/health`
     Health,
+    /// `/metrics`
+    Metrics,
+    /// `/states`
+    All,
     /// `/states/<name>`
     State(StateName),
     /// `/states/<name>/lock`
@@ -22,25 +31,46 @@ pub(super) enum Target {
 
 impl Target {
     /// Reads a path; a state name that is not safe is an error.
+    ///
+    /// States may lie below a prefix, such as `/tfstate/states/<name>`: the first `/states/` counts.
     pub fn of(path: &str) -> Result<Self> {
-        if path == "/health" {
-            return Ok(Self::Health);
-        }
-        let Some(path) = path.strip_prefix("/states/") else { return Ok(Self::Nothing) };
+        let Some(start) = path.find(STATES) else { return Ok(Self::other(path)) };
+        let path = &path[start + STATES.len()..];
         match path.strip_suffix("/lock") {
             Some(path) => StateName::from_url_path(path).map(Self::Lock),
             None => StateName::from_url_path(path).map(Self::State),
         }
     }
+
+    fn other(path: &str) -> Self {
+        // At most one segment before it, where a server is mounted below a prefix.
+        let last = match path.trim_start_matches('/').split('/').collect::<Vec<_>>()[..] {
+            [last] | [_, last] => last,
+            _ => return Self::Nothing,
+        };
+        match last {
+            "" => Self::Page,
+            "health" => Self::Health,
+            "metrics" => Self::Metrics,
+            "states" => Self::All,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// Returns the value of a key in the query, decoded; `""` for a key without a value.
+pub(super) fn query(uri: &Uri, wanted: &str) -> Result<Option<String>> {
+    let pairs = uri.query().unwrap_or_default().split('&');
+    let mut pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let Some((_, value)) = pairs.find(|(key, _)| *key == wanted) else { return Ok(None) };
+    let value = percent::decode(&value.replace('+', " "));
+    let broken = || Error::invalid(format!("the percent-encoding of the query's `{wanted}` is broken"));
+    value.map(Some).ok_or_else(broken)
 }
 
 /// Returns the lock id in the query, where there is one.
 pub(super) fn lock_id(uri: &Uri) -> Result<Option<String>> {
-    let pairs = uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
-    let Some((_, value)) = pairs.into_iter().find(|(key, _)| *key == "ID") else { return Ok(None) };
-    let id = percent::decode(&value.replace('+', " "))
-        .ok_or_else(|| Error::invalid("the percent-encoding of the query's `ID` is broken"))?;
-    Ok(Some(id).filter(|id| !id.is_empty()))
+    Ok(query(uri, "ID")?.filter(|id| !id.is_empty()))
 }
 
 #[cfg(test)]
@@ -57,9 +87,25 @@ mod tests {
         assert_eq!(Target::of("/states/a/b%20c").expect("a valid path"), Target::State(name("a/b c")));
         assert_eq!(Target::of("/states/a/lock").expect("a valid path"), Target::Lock(name("a")));
         assert_eq!(Target::of("/states/a/lock/lock").expect("a valid path"), Target::Lock(name("a/lock")));
-        assert_eq!(Target::of("/states").expect("a valid path"), Target::Nothing);
+        assert_eq!(Target::of("/states").expect("a valid path"), Target::All);
         assert!(Target::of("/states/").is_err());
         assert!(Target::of("/states//lock").is_err());
+    }
+
+    #[test]
+    fn a_server_may_lie_below_a_prefix() {
+        for (path, target) in [
+            ("/tfstate/states/a/lock", Target::Lock(name("a"))),
+            ("/tfstate/states/a/states/b", Target::State(name("a/states/b"))),
+            ("/states/a/states/b", Target::State(name("a/states/b"))),
+            ("/tfstate/health", Target::Health),
+            ("/tfstate/", Target::Page),
+            ("/", Target::Page),
+            ("/a/b/health", Target::Nothing),
+            ("/nothing", Target::Nothing),
+        ] {
+            assert_eq!(Target::of(path).expect("a valid path"), target, "{path}");
+        }
     }
 
     #[test]

@@ -60,7 +60,6 @@ class Plugin:
         data.setdefault("tfstate_username", "terraform")
         data.setdefault("proxmox_iso_storage", "local")
         data.setdefault("proxmox_disk_storage", "local-lvm")
-        data.setdefault("proxmox_insecure", False)
         own = data.get("proxmox_vm_defaults", {})
         for role, sizes in (("controller", CONTROLLER), ("worker", WORKER)):
             key = f"proxmox_vm_{role}_defaults"

@@ -50,10 +50,11 @@ async fn load_values(
     for warning in data.warnings.iter().chain(&data.check()?) {
         warn(&warning.to_string(), context);
     }
-    let mut values = data.values.clone();
-    values.extend(settings.data_vars.clone());
+    let mut given = data.values.clone();
+    given.extend(settings.data_vars.clone());
+    let mut values = given.clone();
     render::derive(&mut values);
-    values.extend(plugins::run_data(project, settings, &data.values, context).await?);
+    values.extend(plugins::run_data(project, settings, &given, context).await?);
     let derivations = project::load_derivations(&project.root, &derive_file(settings))?;
     evaluate_derivations(&derivations, &mut values, &|text, values| engine.evaluate(text, values))?;
     Ok(values)

@@ -1,0 +1,53 @@
+//! The audit log: who did what to which state when, one JSON object a line.
+//!
+//! Never holds a password or a state. Where the lines go is decided by whoever starts the
+//! server; a line that cannot be written is told as a warning and stops nobody.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// Where audit lines go.
+pub type AuditSink = Box<dyn Fn(&str) + Send + Sync>;
+
+/// The log of a server.
+#[derive(Default)]
+pub(super) struct Audit(Option<AuditSink>);
+
+/// One line.
+#[derive(Debug, Serialize)]
+pub(super) struct AuditEntry<'a> {
+    pub time: Timestamp,
+    pub peer: IpAddr,
+    pub user: Option<&'a str>,
+    pub action: &'a str,
+    pub state: Option<&'a str>,
+    pub lock_id: Option<&'a str>,
+    pub status: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<usize>,
+}
+
+impl Audit {
+    /// Makes a log of a sink.
+    pub fn to(sink: AuditSink) -> Self {
+        Self(Some(sink))
+    }
+
+    /// Writes a line.
+    pub fn write(&self, entry: &AuditEntry<'_>) {
+        let Some(sink) = &self.0 else { return };
+        match serde_json::to_string(entry) {
+            Ok(line) => sink(&line),
+            Err(error) => tracing::warn!(%error, "an audit line has no JSON form"),
+        }
+    }
+}
+
+impl fmt::Debug for Audit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Audit").field(&self.0.is_some()).finish()
+    }
+}

@@ -1,0 +1,153 @@
+//! Connections: accepted, encrypted where that is wanted, served, ended.
+//!
+//! A client that is slow to say what it wants, or to take the answer, is not waited for.
+//! Begin at [`accept_until`].
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::body::Body;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use super::handlers::dispatch;
+use super::stalled::Unstalled;
+use super::{Service, Tls};
+
+/// How long clients may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// To send a whole head, and between two requests; `None` is for ever.
+    pub head: Option<Duration>,
+    /// To send or take anything at all, in the middle of a body.
+    pub stall: Duration,
+    /// To agree on encryption.
+    pub handshake: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { head: None, stall: Duration::from_secs(60), handshake: Duration::from_secs(10) }
+    }
+}
+
+impl Patience {
+    /// Returns the patience with clients that nobody started.
+    pub const fn with_strangers() -> Self {
+        Self {
+            head: Some(Duration::from_secs(15)),
+            stall: Duration::from_secs(30),
+            handshake: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The most connections that are open at once; others wait to be accepted.
+const MOST_CONNECTIONS: usize = 2048;
+
+/// The most bytes that a head may have.
+const LONGEST_HEAD: usize = 64 * 1024;
+
+/// How long requests under way may take to end once the server is told to stop.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// A pause after a failed accept: too many open files do not go away at once.
+const RECOVERY: Duration = Duration::from_millis(50);
+
+/// Accepts connections until told to stop, then waits a while for the requests under way.
+pub(super) async fn accept_until(
+    stop: watch::Receiver<bool>,
+    listener: TcpListener,
+    service: Arc<Service>,
+    tls: Option<Tls>,
+) {
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let mut open = JoinSet::new();
+    let mut stopping = stop.clone();
+    loop {
+        // A closed semaphore cannot be: nobody closes it.
+        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = told_to(&mut stopping) => break,
+        };
+        let Ok((stream, peer)) = accepted else {
+            tokio::time::sleep(RECOVERY).await;
+            continue;
+        };
+        let (service, tls, stop) = (Arc::clone(&service), tls.clone(), stop.clone());
+        open.spawn(async move {
+            service.metrics.connections.fetch_add(1, Ordering::Relaxed);
+            welcome(stream, peer.ip(), &service, tls, stop).await;
+            service.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+            drop(place);
+        });
+        while open.try_join_next().is_some() {}
+    }
+    drop(listener);
+    let ended = async { while open.join_next().await.is_some() {} };
+    if tokio::time::timeout(ENDING, ended).await.is_err() {
+        open.shutdown().await;
+    }
+}
+
+/// Waits until the server is told to stop; a sender that is gone means the same.
+async fn told_to(stop: &mut watch::Receiver<bool>) {
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+async fn welcome(
+    stream: TcpStream,
+    peer: IpAddr,
+    service: &Arc<Service>,
+    tls: Option<Tls>,
+    stop: watch::Receiver<bool>,
+) {
+    // A small answer must not wait for the acknowledgement of the one before.
+    let _ = stream.set_nodelay(true);
+    let Some(Tls(acceptor)) = tls else { return serve(stream, peer, service, stop).await };
+    match tokio::time::timeout(service.patience.handshake, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => serve(stream, peer, service, stop).await,
+        Ok(Err(error)) => tracing::debug!(%peer, %error, "a handshake failed"),
+        Err(_) => tracing::debug!(%peer, "a handshake took too long"),
+    }
+}
+
+async fn serve<S>(stream: S, peer: IpAddr, service: &Arc<Service>, mut stop: watch::Receiver<bool>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let patience = service.patience;
+    let stream = TokioIo::new(Unstalled::new(stream, patience.stall));
+    let answer = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
+        let service = Arc::clone(service);
+        async move { Ok::<_, std::convert::Infallible>(dispatch(service, peer, request.map(Body::new)).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(patience.head)
+        .max_buf_size(LONGEST_HEAD)
+        .serve_connection(stream, answer);
+    let mut connection = std::pin::pin!(connection);
+    let early = tokio::select! {
+        ended = connection.as_mut() => Some(ended),
+        () = told_to(&mut stop) => None,
+    };
+    let ended = match early {
+        Some(ended) => ended,
+        None => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%peer, %error, "a connection broke off");
+    }
+}

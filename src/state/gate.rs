@@ -1,0 +1,237 @@
+//! Who is let in: turns an `Authorization` header into a caller with rights, or a refusal.
+//!
+//! Passwords are compared in constant time and unknown names cost as much as known ones.
+//! A hash is slow by design, so a pair that was right once is recognised by a keyed digest
+//! for as long as the server runs. Begin at [`Gate::admit`].
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use argon2::Argon2;
+use argon2::password_hash::{PasswordHash, PasswordVerifier as _};
+use axum::http::HeaderValue;
+use hmac::{Hmac, Mac as _};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq as _;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use zeroize::Zeroizing;
+
+use super::attempts::Attempts;
+use super::auth::{Credentials, pair_of};
+use super::rights::Rights;
+use super::users::{Secret, User, Users};
+use crate::error::{Error, Result};
+
+/// How many hashes are computed at once: each takes tens of megabytes.
+const HASHES_AT_ONCE: usize = 2;
+
+/// How many right pairs are recognised before all are forgotten.
+const MOST_RECOGNISED: usize = 1000;
+
+/// Who may use a server.
+#[derive(Debug)]
+pub(super) enum Gate {
+    /// One user who may do everything, as in the server inside a run.
+    One(Credentials),
+    /// Several users, whose failures are counted.
+    Users(Box<UserGate>),
+    /// Everybody who can reach it.
+    Open,
+}
+
+/// A caller that was let in.
+#[derive(Clone, Debug)]
+pub(super) struct Caller {
+    pub name: String,
+    pub rights: Rights,
+}
+
+/// Why a caller was not let in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// There are no credentials: a client may ask once without.
+    Missing,
+    /// They are wrong; the name is what the caller said.
+    Wrong(String),
+    /// Too many were wrong before.
+    LockedOut(String, Duration),
+}
+
+/// Several users and what is known about their attempts.
+#[derive(Debug)]
+pub(super) struct UserGate {
+    users: Users,
+    attempts: Attempts,
+    key: Zeroizing<[u8; 32]>,
+    recognised: Mutex<HashSet<[u8; 32]>>,
+    hashing: Arc<Semaphore>,
+}
+
+impl Gate {
+    /// Makes a gate for users.
+    pub fn of(users: Users) -> Result<Self> {
+        let mut key = Zeroizing::new([0; 32]);
+        getrandom::fill(key.as_mut_slice())
+            .map_err(|error| Error::unavailable("the system gives no random bytes").because(error))?;
+        Ok(Self::Users(Box::new(UserGate {
+            users,
+            attempts: Attempts::default(),
+            key,
+            recognised: Mutex::default(),
+            hashing: Arc::new(Semaphore::new(HASHES_AT_ONCE)),
+        })))
+    }
+
+    /// Lets a caller in, or says why not.
+    pub async fn admit(&self, header: Option<&HeaderValue>, peer: IpAddr) -> Result<Caller, Refusal> {
+        match self {
+            Self::Open => Ok(Caller { name: "anybody".to_owned(), rights: Rights::all() }),
+            Self::One(credentials) if credentials.admit(header) => {
+                Ok(Caller { name: credentials.username().to_owned(), rights: Rights::all() })
+            }
+            Self::One(_) => Err(Refusal::Missing),
+            Self::Users(gate) => gate.admit(header, peer).await,
+        }
+    }
+}
+
+impl UserGate {
+    async fn admit(&self, header: Option<&HeaderValue>, peer: IpAddr) -> Result<Caller, Refusal> {
+        let pair = header.and_then(pair_of).map(Zeroizing::new).ok_or(Refusal::Missing)?;
+        let text = std::str::from_utf8(&pair).unwrap_or_default();
+        let (name, password) = text.split_once(':').unwrap_or_default();
+        if let Some(left) = self.attempts.lockout(peer, name, Instant::now()) {
+            return Err(Refusal::LockedOut(name.to_owned(), left));
+        }
+        let user = self.users.0.iter().find(|user| user.name == name);
+        if self.is_right(user, name, password).await {
+            self.attempts.succeeded(peer, name);
+            if let Some(user) = user {
+                return Ok(Caller { name: user.name.clone(), rights: user.rights.clone() });
+            }
+        }
+        self.attempts.failed(peer, name, Instant::now());
+        Err(Refusal::Wrong(name.to_owned()))
+    }
+
+    async fn is_right(&self, user: Option<&User>, name: &str, password: &str) -> bool {
+        let digest = self.digest(name, password);
+        match user.map(|user| &user.secret) {
+            Some(Secret::Password(expected)) => same(expected, password),
+            Some(Secret::Hash(hash)) => {
+                if self.recognised.lock().unwrap_or_else(PoisonError::into_inner).contains(&digest) {
+                    return true;
+                }
+                let right = self.verify(hash.clone(), password).await;
+                if right {
+                    self.recognise(digest);
+                }
+                right
+            }
+            // Somebody unknown is worked on like somebody known, and then refused.
+            None => {
+                match self.users.0.iter().find_map(some_hash) {
+                    Some(hash) => drop(self.verify(hash, password).await),
+                    None => drop(same("", password)),
+                }
+                false
+            }
+        }
+    }
+
+    async fn verify(&self, hash: Zeroizing<String>, password: &str) -> bool {
+        let password = Zeroizing::new(password.to_owned());
+        let Ok(_turn) = self.hashing.acquire().await else { return false };
+        let work = tokio::task::spawn_blocking(move || {
+            PasswordHash::new(&hash)
+                .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
+        });
+        work.await.unwrap_or(false)
+    }
+
+    fn digest(&self, name: &str, password: &str) -> [u8; 32] {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(self.key.as_slice()) else { return [0; 32] };
+        mac.update(&(name.len() as u64).to_le_bytes());
+        mac.update(name.as_bytes());
+        mac.update(password.as_bytes());
+        mac.finalize().into_bytes().into()
+    }
+
+    fn recognise(&self, digest: [u8; 32]) {
+        let mut recognised = self.recognised.lock().unwrap_or_else(PoisonError::into_inner);
+        if recognised.len() >= MOST_RECOGNISED {
+            recognised.clear();
+        }
+        recognised.insert(digest);
+    }
+}
+
+fn some_hash(user: &User) -> Option<Zeroizing<String>> {
+    match &user.secret {
+        Secret::Hash(hash) => Some(hash.clone()),
+        Secret::Password(_) => None,
+    }
+}
+
+/// Compares digests, so that neither content nor length shows in the time it takes.
+fn same(expected: &str, given: &str) -> bool {
+    Sha256::digest(expected).ct_eq(&Sha256::digest(given)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::*;
+
+    const PEER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    fn gate() -> Gate {
+        let hash = crate::state::hash_password("correct horse").expect("a hash");
+        let file = format!(
+            "users:\n  dana: {{ hash: \"{hash}\", rights: {{ \"**\": [read] }} }}\n  kim: {{ password: \"pass:word\", rights: {{}} }}\n"
+        );
+        Gate::of(Users::parse(&file).expect("a users file")).expect("a gate")
+    }
+
+    async fn admitted(gate: &Gate, pair: &str) -> Result<String, Refusal> {
+        let header = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(pair))).expect("a header");
+        gate.admit(Some(&header), PEER).await.map(|caller| caller.name)
+    }
+
+    #[tokio::test]
+    async fn a_user_comes_in_with_a_hashed_or_a_plain_password() {
+        let gate = gate();
+
+        for _ in 0..2 {
+            assert_eq!(admitted(&gate, "dana:correct horse").await.as_deref(), Ok("dana"));
+        }
+        assert_eq!(admitted(&gate, "kim:pass:word").await.as_deref(), Ok("kim"));
+    }
+
+    #[tokio::test]
+    async fn nobody_else_comes_in() {
+        let gate = gate();
+
+        for pair in ["dana:wrong", "dana:", "kim:pass", "kim:", "nobody:correct horse", ":", "dana"] {
+            let name = pair.split_once(':').unwrap_or_default().0.to_owned();
+            assert_eq!(admitted(&gate, pair).await, Err(Refusal::Wrong(name)), "{pair}");
+        }
+        assert_eq!(gate.admit(None, PEER).await.err(), Some(Refusal::Missing));
+    }
+
+    #[tokio::test]
+    async fn the_right_password_does_not_help_during_a_lockout() {
+        let gate = gate();
+        for _ in 0..10 {
+            assert!(admitted(&gate, "kim:guess").await.is_err());
+        }
+
+        assert!(matches!(admitted(&gate, "kim:pass:word").await, Err(Refusal::LockedOut(..))));
+        assert_eq!(admitted(&gate, "dana:correct horse").await.as_deref(), Ok("dana"));
+    }
+}

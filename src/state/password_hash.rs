@@ -1,0 +1,16 @@
+//! A password as a users file may hold it: its argon2id hash with a random salt.
+
+use argon2::Argon2;
+use argon2::password_hash::{PasswordHasher as _, SaltString};
+
+use crate::error::{Error, Result};
+
+/// Returns the hash of a password, in the usual text form.
+pub fn hash_password(password: &str) -> Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::unavailable("the system gives no random bytes").because(error))?;
+    let hashed = SaltString::encode_b64(&bytes)
+        .and_then(|salt| Ok(Argon2::default().hash_password(password.as_bytes(), &salt)?.to_string()));
+    hashed.map_err(|error| Error::bug(format!("the password cannot be hashed: {error}")))
+}

@@ -92,13 +92,7 @@ fn the_homelab_is_what_its_data_renders_to() {
 }
 
 #[test]
-fn the_homelabs_tasks_call_commands_that_exist() {
-    let project = homelab();
-    let tasks = project.read("Taskfile.yml");
-
-    let names: Vec<&str> =
-        tasks.lines().filter_map(|line| line.strip_prefix("  infra:")?.strip_suffix(':')).collect();
-
+fn every_example_has_the_tasks_that_users_know() {
     let expected = [
         "init",
         "plan",
@@ -113,5 +107,13 @@ fn the_homelabs_tasks_call_commands_that_exist() {
         "fmt-check",
         "secrets-edit",
     ];
-    assert_eq!(names, expected);
+    for example in ["homelab", "proxmox-talos", "layered"] {
+        let path = format!("{}/examples/{example}/Taskfile.yml", env!("CARGO_MANIFEST_DIR"));
+        let tasks = std::fs::read_to_string(path).unwrap();
+
+        let names: Vec<&str> =
+            tasks.lines().filter_map(|line| line.strip_prefix("  infra:")?.strip_suffix(':')).collect();
+
+        assert_eq!(names, expected, "{example}");
+    }
 }

@@ -12,6 +12,8 @@ mod support;
 
 #[path = "templates/evaluated.rs"]
 mod evaluated;
+#[path = "support/makejinja.rs"]
+mod installed;
 #[path = "templates/makejinja.rs"]
 mod makejinja;
 #[path = "templates/references.rs"]

@@ -51,9 +51,15 @@ fn tell(example: &Example, dir: &Path, context: &Context) {
     terminal.note("  age.key opens its secrets: git ignores it, keep a copy somewhere safe");
     terminal.note("next:");
     if dir != Path::new(".") {
-        terminal.note(&format!("  cd {}", dir.display()));
+        terminal.note(&format!("  cd {}", quoted(&dir.display().to_string())));
     }
     for step in example.next {
         terminal.note(&format!("  {step}"));
     }
+}
+
+/// Quotes a name for a shell where it needs it.
+fn quoted(name: &str) -> String {
+    let is_plain = name.chars().all(|sign| sign.is_alphanumeric() || "-_./~".contains(sign));
+    if is_plain { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
 }

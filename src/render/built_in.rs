@@ -147,6 +147,18 @@ mod tests {
         );
     }
 
+    #[test]
+    fn text_is_written_in_one_way_by_every_set() {
+        let text = |name| {
+            let mut files = built_in(name).expect("a set").into_iter();
+            files.find(|file| file.path == "text.partial.j2").expect("the macros").bytes
+        };
+        let example = include_bytes!("../../examples/homelab/templates/config/text.partial.j2");
+
+        assert_eq!(text(NAMES[0]), text(NAMES[1]));
+        assert_eq!(text(NAMES[0]), example.as_slice());
+    }
+
     fn read(dir: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in std::fs::read_dir(dir).expect("a folder").flatten() {
             let path = entry.path();

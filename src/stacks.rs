@@ -30,11 +30,11 @@ mod state_key;
 mod walk;
 
 pub use backend::state_warnings;
-pub use declared::resolve_inputs;
+pub use declared::{inputs_by, resolve_inputs};
 pub use discover::{Discovery, discover};
 pub use graph_text::{dot, mermaid};
 pub use identity::{check_state_isolation, identity};
 pub use order::{Direction, after, dependencies_of, waves};
 pub use relocate::{Relocation, relocate};
 pub use select::{Selection, select};
-pub use settings::settings_for;
+pub use settings::{SettingsBook, settings_for};

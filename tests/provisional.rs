@@ -150,6 +150,7 @@ fn a_new_plan_that_replaces_what_was_not_shown_is_asked_about_again() {
     let project = changed(&replaced());
     let mut person = AtTerminal::start(project.command("apply --all"));
 
+    person.sees("02-b/consumer  no changes today; planned again when 01-a/producer is applied");
     person.sees("Apply these changes? [y/N]");
     person.types("y");
     person.sees("-/+ terraform_data.vm").sees("no longer of the kind that was shown");

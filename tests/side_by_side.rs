@@ -211,6 +211,28 @@ fn ctrl_c_stops_every_running_stack_and_leaves_no_lock_and_no_process() {
 }
 
 #[test]
+fn a_second_ctrl_c_stops_all_of_them_at_once() {
+    let stubborn =
+        |name: &str| doing(&format!("trap '' INT TERM; echo $$ > pid-{name}; while true; do sleep 1; done"));
+    let project = Project::new().stack("s/x", &stubborn("x")).stack("s/y", &stubborn("y"));
+    let run = project.start("apply --all --yes --parallelism 2");
+    for name in ["pid-x", "pid-y"] {
+        run.until_exists(&project.path(name));
+        wait_until("it is written", || !project.read(name).is_empty());
+    }
+
+    for times in [1, 2] {
+        run.signal(Signal::SIGINT);
+        let heard = format!("\"type\":\"interrupted\",\"times\":{times}");
+        wait_until("the signal is heard", || project.newest_events().contains(&heard));
+    }
+    run.wait().exits(130);
+
+    assert!(project.locks().is_empty());
+    wait_until("nothing is left", || !["pid-x", "pid-y"].iter().any(|name| lives(&project.read(name))));
+}
+
+#[test]
 fn two_runs_at_once_share_a_project_and_a_held_lock_is_told() {
     let project = Project::new()
         .stack("s/a-slow", &doing("touch started; while [ ! -e go ]; do sleep 0.05; done"))

@@ -20,6 +20,7 @@ use crate::model::RunCommand;
 ///   infra apply                     the stack of this folder
 ///   infra apply --all --yes         everything, without a question
 ///   infra apply --layer platforms   one layer
+///   infra apply --resume --yes      what the last apply left undone
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct ApplyArgs {

@@ -12,7 +12,7 @@ use crate::model::RunCommand;
 /// From nothing to everything applied: tools, configure, then every layer in order
 ///
 /// Examples:
-///   infra up                        shows each layer's plan and asks
+///   infra up                        shows every plan and asks
 ///   infra up --yes                  zero touch
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]

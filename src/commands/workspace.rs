@@ -13,7 +13,7 @@ use crate::model::{Environment, Project, Stack, StackId};
 use crate::project;
 use crate::report::{Console, PlanOutput, listen, passphrase_prompt};
 use crate::secrets::keyring::{KeyPlaces, Keyring};
-use crate::stacks;
+use crate::stacks::{self, SettingsBook};
 use crate::state::StateStore;
 use crate::tofu::plugin_cache::with_plugin_cache;
 
@@ -141,9 +141,9 @@ impl Workspace {
         if purpose.state == StateNeed::No {
             return Ok(BTreeMap::new());
         }
-        let mut feeding = Vec::new();
+        let (mut feeding, book) = (Vec::new(), SettingsBook::of(&self.project));
         for id in purpose.stacks {
-            let inputs = stacks::resolve_inputs(&self.project, &self.stacks, id)?;
+            let inputs = stacks::inputs_by(&book.settings_for(id), &self.stacks, id)?;
             feeding.extend(inputs.into_values().map(|from| from.stack));
         }
         let wanted = |stack: &&Stack| purpose.stacks.contains(&stack.id) || feeding.contains(&stack.id);

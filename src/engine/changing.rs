@@ -18,7 +18,7 @@ use super::run::{Conductor, Edges};
 use super::side_by_side::{Turn, work_through};
 use super::stack_life::{Planned, Upstream};
 use crate::events::{Proposal, Question, RunEvent};
-use crate::model::{ResourceChange, RunCommand, StackRun, Step};
+use crate::model::{ResourceChange, RunCommand, StackId, StackRun, Step};
 
 /// What lies on the desk of a stack between its turns.
 #[derive(Debug, Default)]
@@ -56,9 +56,9 @@ impl Desk {
         (self.outcome, self.spent, self.early) = (Some(Ok(planned)), spent, false);
     }
 
-    /// Whether it could not be planned yet.
+    /// Whether what will be done cannot be shown yet.
     fn is_unknown(&self) -> bool {
-        matches!(self.outcome, Some(Err(_))) && self.note.is_some()
+        self.outcome.is_some() && !self.has_changes() && self.note.is_some()
     }
 
     fn has_changes(&self) -> bool {
@@ -67,6 +67,15 @@ impl Desk {
 }
 
 type Desks = Vec<RefCell<Desk>>;
+
+/// Which stack before another will change something.
+#[derive(Clone, Copy, Debug, Default)]
+struct WaitsFor<'a> {
+    /// One whose values it uses.
+    used: Option<&'a StackId>,
+    /// Any one below it.
+    below: Option<&'a StackId>,
+}
 
 impl<'a> Conductor<'a> {
     /// Plans, shows, asks and carries out.
@@ -97,9 +106,14 @@ impl<'a> Conductor<'a> {
         work_through(&mut schedule, |index| self.plan_early(self.runs[index], &desks[index])).await;
         let mut pending = vec![false; desks.len()];
         for (index, run) in self.runs.iter().enumerate() {
-            let before = run.after.iter().filter_map(|id| self.numbers.get(id));
-            let waits_for = before.copied().find(|earlier| pending[*earlier]);
-            let waits_for = waits_for.filter(|_| self.plan.command == RunCommand::Apply);
+            let is_pending = |id: &&StackId| self.numbers.get(id).is_some_and(|earlier| pending[*earlier]);
+            let waits_for = match self.plan.command {
+                RunCommand::Apply => WaitsFor {
+                    used: run.stack.depends_on.iter().find(is_pending),
+                    below: run.after.iter().find(is_pending),
+                },
+                _ => WaitsFor::default(),
+            };
             pending[index] = self.judge_early(run, &desks[index], waits_for).await;
         }
     }
@@ -116,17 +130,19 @@ impl<'a> Conductor<'a> {
     }
 
     /// Finishes what needs no turn, and returns whether the stack will, or may, change something.
-    async fn judge_early(&self, run: &'a StackRun, desk: &RefCell<Desk>, waits_for: Option<usize>) -> bool {
+    async fn judge_early(&self, run: &'a StackRun, desk: &RefCell<Desk>, waits_for: WaitsFor<'_>) -> bool {
         let since = self.since(desk);
         let Some(outcome) = desk.borrow_mut().outcome.take() else { return false };
-        let first = waits_for.map(|index| &self.runs[index].stack.id);
-        let note = match (&outcome, first) {
+        let note = match (&outcome, waits_for.used.or(waits_for.below)) {
             (Ok(planned), None) if planned.record.is_empty() => {
                 desk.borrow_mut().finished = true;
                 self.finish_unchanged(run, since);
                 return false;
             }
             (Ok(_), None) => None,
+            (Ok(planned), Some(first)) if planned.record.is_empty() => {
+                waits_for.used.map(|_| format!("no changes today; planned again when {first} is applied"))
+            }
             (Ok(_), Some(first)) => Some(format!("planned again when {first} is applied")),
             (Err(Stop::Interrupted), _) => return false,
             (Err(_), None) => {

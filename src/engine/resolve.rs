@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::var_files::var_files;
 use crate::error::{Error, Result};
 use crate::model::{Project, RunCommand, RunPlan, Stack, StackId, StackRun, Step};
-use crate::stacks::{self, Direction};
+use crate::stacks::{self, Direction, SettingsBook};
 
 /// Decides what a run will do.
 pub fn resolve_run_plan(
@@ -22,25 +22,35 @@ pub fn resolve_run_plan(
         true => stacks::after(project, all, chosen, direction)?,
         false => BTreeMap::new(),
     };
+    let choice = Choice { project, all, book: SettingsBook::of(project), command };
     let mut waves = Vec::new();
     for wave in stacks::waves(project, all, chosen, direction)? {
         let runs = wave.iter().map(|id| {
             let after = before.get(id).into_iter().flatten().cloned().collect();
-            Ok(StackRun { after, ..stack_run(project, all, id, command)? })
+            Ok(StackRun { after, ..stack_run(&choice, id)? })
         });
         waves.push(runs.collect::<Result<Vec<_>>>()?);
     }
     Ok(RunPlan { command, project: project.name.clone(), waves })
 }
 
-fn stack_run(project: &Project, all: &[Stack], id: &StackId, command: RunCommand) -> Result<StackRun> {
+/// What every stack of the run is decided from.
+struct Choice<'a> {
+    project: &'a Project,
+    all: &'a [Stack],
+    book: SettingsBook<'a>,
+    command: RunCommand,
+}
+
+fn stack_run(choice: &Choice<'_>, id: &StackId) -> Result<StackRun> {
+    let Choice { project, all, book, command } = choice;
     let stack = all.iter().find(|stack| stack.id == *id);
     let stack = stack.ok_or_else(|| Error::bug(format!("`{id}` was chosen but not found")))?;
-    let settings = stacks::settings_for(project, id);
+    let settings = book.settings_for(id);
     Ok(StackRun {
-        steps: steps_of(command),
-        inputs: stacks::resolve_inputs(project, all, id)?,
-        var_files: needed_var_files(project, stack, &settings.var_files, command)?,
+        steps: steps_of(*command),
+        inputs: stacks::inputs_by(&settings, all, id)?,
+        var_files: needed_var_files(project, stack, &settings.var_files, *command)?,
         protect: settings.is_protected(),
         pool: settings.pool,
         env: settings.env,

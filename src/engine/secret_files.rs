@@ -6,16 +6,18 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, io};
-use crate::model::{Project, Stack};
-use crate::stacks;
+use crate::model::{Project, Stack, StackSettings};
 
 /// The file that a project's secrets usually live in.
 const SHARED: &str = "secrets.sops.yaml";
 
 /// Returns the encrypted files of a stack, the farthest first, so that the nearest wins.
-pub(super) fn secret_files(project: &Project, stack: &Stack) -> Result<Vec<PathBuf>> {
+pub(super) fn secret_files(
+    project: &Project,
+    stack: &Stack,
+    settings: &StackSettings,
+) -> Result<Vec<PathBuf>> {
     let dir = project.root.join(&stack.path);
-    let settings = stacks::settings_for(project, &stack.id);
     if !settings.secrets.is_empty() {
         return settings.secrets.iter().map(|file| named(project, stack, file)).collect();
     }

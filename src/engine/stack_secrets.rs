@@ -18,6 +18,7 @@ use crate::model::project::Encryption;
 use crate::model::{Project, Stack, StackId};
 use crate::secrets::keyring::{Keyring, OpenedFile};
 use crate::secrets::sops::stores;
+use crate::stacks::SettingsBook;
 use crate::tofu::encryption::StateKey;
 use crate::tofu::variables::{self, Assignment};
 
@@ -103,8 +104,9 @@ pub async fn load_secrets(
     let mut contents: BTreeMap<PathBuf, Vec<(String, Assignment)>> = BTreeMap::new();
     let mut secrets = BTreeMap::new();
     let mut keys = StateKeys::default();
+    let book = SettingsBook::of(project);
     for stack in stacks {
-        let files = secret_files(project, stack)?;
+        let files = secret_files(project, stack, &book.settings_for(&stack.id))?;
         for file in &files {
             if !contents.contains_key(file) {
                 contents.insert(file.clone(), top_level(keyring, file).await?);

@@ -141,7 +141,7 @@ mod tests {
             [
                 "  * 02-platforms/stack-000  planning  7.0s",
                 "  * 02-platforms/stack-001  planning  7.0s",
-                "  1/200 done · 2 running · 0 failed · 1 without changes      Ctrl-C stops gently",
+                "  1/200 done · 2 running · 0 failed · 1 without changes     Ctrl-C stops gently",
             ]
             .map(str::to_owned)
         );

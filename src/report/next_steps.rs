@@ -28,6 +28,9 @@ pub(super) fn next_steps(report: &RunReport) -> Vec<String> {
         RunCommand::Apply if !changed.is_empty() => {
             vec![format!("see what it made: `infra output {}`", names(&changed))]
         }
+        RunCommand::Drift if !changed.is_empty() => {
+            vec![format!("see what the files say about it: `infra plan {}`", names(&changed))]
+        }
         RunCommand::Init | RunCommand::Validate if report.stacks.len() > 1 => {
             vec!["`infra plan --all`".to_owned()]
         }

@@ -46,6 +46,15 @@ pub fn resolve_inputs(
     feeding(&settings_for(project, id), id, stacks)
 }
 
+/// Returns the inputs that settings name, with the ids of the stacks that feed them.
+pub fn inputs_by(
+    settings: &StackSettings,
+    stacks: &[Stack],
+    id: &StackId,
+) -> Result<BTreeMap<String, OutputRef>> {
+    feeding(settings, id, stacks)
+}
+
 /// Resolves the stacks that `depends_on` of a pattern names.
 fn dependencies(
     pattern: &str,

@@ -37,9 +37,33 @@ pub fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }
 
-/// Returns the settings of a stack, all patterns that match it merged.
+/// The settings of a project with their patterns read once, for whoever asks about many stacks.
+#[derive(Debug)]
+pub struct SettingsBook<'a> {
+    entries: Vec<(Pattern, &'a StackSettings)>,
+}
+
+impl<'a> SettingsBook<'a> {
+    /// Reads the patterns of a project.
+    pub fn of(project: &'a Project) -> Self {
+        let entries = project.stack_settings.iter();
+        Self { entries: entries.map(|(text, settings)| (Pattern::new(text), settings)).collect() }
+    }
+
+    /// Returns the settings of a stack, all patterns that match it merged.
+    pub fn settings_for(&self, id: &StackId) -> StackSettings {
+        let matching = self.entries.iter().filter(|(pattern, _)| pattern.matches(id));
+        matching.fold(StackSettings::default(), |merged, (_, settings)| merge(merged, settings))
+    }
+}
+
+/// Returns the settings of one stack, all patterns that match it merged.
 pub fn settings_for(project: &Project, id: &StackId) -> StackSettings {
-    let matching = project.stack_settings.iter().filter(|(pattern, _)| Pattern::new(pattern).matches(id));
+    // Reading a glob costs more than comparing how it begins.
+    let may_match =
+        |text: &str| id.as_str().starts_with(text.split(['*', '?', '[', '{', '\\']).next().unwrap_or(""));
+    let matching = project.stack_settings.iter().filter(|(text, _)| text == id.as_str() || may_match(text));
+    let matching = matching.filter(|(text, _)| Pattern::new(text).matches(id));
     matching.fold(StackSettings::default(), |merged, (_, settings)| merge(merged, settings))
 }
 

@@ -18,6 +18,7 @@ use std::time::SystemTime;
 
 use nix::sys::signal::Signal;
 use support::Project;
+use support::terminal::AtTerminal;
 use tools::AgeKey;
 
 /// A project with one template below `templates/config` and the data for it.
@@ -294,6 +295,57 @@ fn an_output_that_leaves_the_project_is_refused() {
     project.run("configure").exits(65).stderr_has("inside the project");
 
     assert!(!project.root().parent().unwrap().join("elsewhere").exists());
+}
+
+/// A makejinja project whose plugin computes a value.
+fn with_plugin() -> Project {
+    Project::new()
+        .file(
+            "makejinja.toml",
+            concat!(
+                "[makejinja]\ninputs = [\"in\"]\noutput = \"out\"\ndata = [\"data.yaml\"]\n",
+                "jinja_suffix = \".j2\"\nplugins = [\"plugin.Plugin\"]\n"
+            ),
+        )
+        .file("data.yaml", "word: hello\n")
+        .file("in/x.txt.j2", "{{ shout | default('nobody shouts') }}\n")
+        .file(
+            "plugin.py",
+            concat!(
+                "import makejinja\n\nclass Plugin(makejinja.plugin.Plugin):\n",
+                "    def __init__(self, data):\n        self._data = data\n",
+                "    def data(self):\n        return {**self._data, 'shout': self._data['word'].upper()}\n"
+            ),
+        )
+}
+
+#[test]
+fn a_python_plugin_runs_only_when_it_is_allowed() {
+    let project = with_plugin();
+
+    let denied = project.run("configure").succeeds();
+    let quiet = project.read("out/x.txt");
+    project.write("infra.yaml", "configure: {python_plugins: allow}\n");
+    project.run("configure").succeeds();
+
+    denied.stderr_has("plugin.py` is not run").stderr_has("python_plugins: allow");
+    assert_eq!((quiet.as_str(), project.read("out/x.txt").as_str()), ("nobody shouts\n", "HELLO\n"));
+}
+
+#[test]
+fn a_yes_on_the_terminal_is_remembered_until_the_plugin_changes() {
+    let project = with_plugin();
+    let mut person = AtTerminal::start(project.command("configure"));
+    person.sees("Run its data()?");
+    person.types("y");
+    let (code, screen) = person.wait();
+    assert_eq!(code, Some(0), "{screen}");
+
+    project.run("configure --check").succeeds();
+    let changed = project.read("plugin.py").replace("upper", "title");
+    project.write("plugin.py", &changed);
+
+    project.run("configure").succeeds().stderr_has("is not run");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The real Ansible: installed once from the Python package index into the user's cache, then
 //! driven as the command `ansible-vault`, or as its library, many cases in one process.
 
-use std::fs::File;
-use std::io::Write as _;
+mod python;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use base64::Engine as _;
@@ -74,52 +74,17 @@ fn run(mut command: Command, stdin: Option<&str>) -> Output {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ANSIBLE_")) {
         command.env_remove(name);
     }
-    command.env("PYTHONPATH", site()).env("ANSIBLE_CONFIG", site().join("none.cfg")).env("LC_ALL", "C.UTF-8");
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("python3 starts");
-    let mut pipe = child.stdin.take().expect("a pipe");
-    pipe.write_all(stdin.unwrap_or_default().as_bytes()).expect("the child reads");
-    drop(pipe);
-    child.wait_with_output().expect("the child ends")
+    command.env("PYTHONPATH", site()).env("ANSIBLE_CONFIG", site().join("none.cfg"));
+    python::run(command, stdin.unwrap_or_default())
 }
 
 /// Returns the folder of the installed packages; installs them first, which may take a minute.
 fn site() -> &'static Path {
     static SITE: OnceLock<PathBuf> = OnceLock::new();
     SITE.get_or_init(|| {
-        let tools = cache().join("infra-test-tools");
-        std::fs::create_dir_all(&tools).expect("a writable cache");
-        // Compiled parts fit one version of Python only.
-        let site = tools.join(format!("ansible-core-python{}", python_version()));
-        let lock = File::create(tools.join("ansible-core.lock")).expect("a writable cache");
-        lock.lock().expect("a lock");
-        if !site.exists() {
-            install(&tools, &site);
-        }
+        let site = python::site("ansible-core", &[PACKAGE]);
+        // An empty file of settings: whatever the developer has does not count.
+        std::fs::write(site.join("none.cfg"), "").expect("a writable cache");
         site
     })
-}
-
-/// Installs beside the place and renames, so that a broken installation is never found there.
-fn install(tools: &Path, site: &Path) {
-    let fresh = tempfile::tempdir_in(tools).expect("a writable cache");
-    let output = Command::new("python3")
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"])
-        .args([fresh.path().as_os_str(), PACKAGE.as_ref()])
-        .output()
-        .expect("python3 starts");
-    assert!(output.status.success(), "no Ansible: {}", String::from_utf8_lossy(&output.stderr));
-    std::fs::write(fresh.path().join("none.cfg"), "").expect("a writable cache");
-    std::fs::rename(fresh.keep(), site).expect("one file system");
-}
-
-fn python_version() -> String {
-    let program = "import sys; print('%d.%d' % sys.version_info[:2])";
-    let output = Command::new("python3").args(["-c", program]).output().expect("python3 starts");
-    String::from_utf8(output.stdout).expect("text").trim().to_owned()
-}
-
-fn cache() -> PathBuf {
-    let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    named.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").expect("HOME")).join(".cache"))
 }

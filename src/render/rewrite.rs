@@ -11,7 +11,7 @@ mod operand;
 mod tags;
 mod tokens;
 
-pub use tags::template;
+pub use tags::{Rewritten, template};
 
 use super::fault::fault;
 use tokens::Tokens;
@@ -47,7 +47,7 @@ pub fn names_in(text: &str, marks: &Marks) -> Vec<String> {
         for inside in text.split(start.as_str()).skip(1) {
             let inside = inside.trim_start_matches(['-', '+']);
             if let Ok(Some((tokens, _))) = Tokens::until(inside, end) {
-                names.extend(tokens.names());
+                names.extend(tokens.names().map(str::to_owned));
             }
         }
     }

@@ -204,7 +204,8 @@ fn two_templates_with_one_output_are_both_named() {
 
 #[test]
 fn keys_that_no_template_reads_are_told() {
-    let rendered = render(&[("a.j2", b"#{ map.a }##% set number = 1 %##{ number }#")]).unwrap();
+    let rendered =
+        render(&[("a.j2", b"#{ map.l | default(1) }##% set number = 1 %# l #| password #|")]).unwrap();
 
     assert_eq!(rendered.unread, ["password", "number", "l"]);
 }

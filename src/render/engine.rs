@@ -3,10 +3,10 @@
 //! An [`Engine`] knows syntax, filters and functions; templates and data come with each
 //! rendering. It reads files only where a template's function asks for one below the root.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Value;
@@ -14,6 +14,7 @@ use minijinja::{AutoEscape, Environment as Jinja, Output, State, UndefinedBehavi
 
 use super::limits::{MAX_STEPS, MAX_TEXT, MAX_WRITTEN};
 use super::python::{from_json, methods, objects, operators, text};
+use super::rewrite::Rewritten;
 use super::settings::{RenderSettings, UndefinedMode};
 use super::{fault, filters, functions, rewrite};
 use crate::error::{Error, Result};
@@ -83,17 +84,27 @@ impl Engine {
     }
 
     /// Returns an environment that knows these values and finds templates by name.
-    pub(super) fn with(&self, values: &Values, templates: Arc<BTreeMap<String, String>>) -> Jinja<'static> {
+    pub(super) fn with(&self, values: &Values, templates: Arc<Templates>) -> Jinja<'static> {
         let mut jinja = self.jinja.clone();
         add_values(&mut jinja, values);
         let (marks, whitespace) = (self.settings.marks.clone(), self.settings.whitespace);
         jinja.set_loader(move |name| {
-            let source = template_path(name).and_then(|path| templates.get(&path));
-            let rewritten = source.map(|source| rewrite::template(source, &marks, whitespace));
-            Ok(rewritten.transpose()?)
+            let Some(source) = template_path(name).and_then(|path| templates.texts.get(&path)) else {
+                return Ok(None);
+            };
+            let Rewritten { text, names } = rewrite::template(source, &marks, whitespace)?;
+            templates.names.lock().unwrap_or_else(PoisonError::into_inner).extend(names);
+            Ok(Some(text))
         });
         jinja
     }
+}
+
+/// The templates of a tree, and the names in those that were used so far.
+#[derive(Debug, Default)]
+pub(super) struct Templates {
+    pub texts: BTreeMap<String, String>,
+    pub names: Mutex<BTreeSet<String>>,
 }
 
 /// Returns the path below an input that a template is asked for by: `./a//b` is `a/b`, and nothing

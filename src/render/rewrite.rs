@@ -11,7 +11,7 @@ mod operand;
 mod tags;
 mod tokens;
 
-pub use tags::template;
+pub use tags::{Rewritten, template};
 
 use super::fault::fault;
 use tokens::Tokens;
@@ -47,7 +47,7 @@ pub fn names_in(text: &str, marks: &Marks) -> Vec<String> {
         for inside in text.split(start.as_str()).skip(1) {
             let inside = inside.trim_start_matches(['-', '+']);
             if let Ok(Some((tokens, _))) = Tokens::until(inside, end) {
-                names.extend(tokens.names());
+                names.extend(tokens.names().map(str::to_owned));
             }
         }
     }
@@ -79,7 +79,11 @@ mod tests {
             ("a[1:]", "__slice(a,1,none)"),
             ("a[:-1].b", "__slice(a,none,-1).b"),
             ("{'a': [1]}", "__dict({'a': __list([1])})"),
-            ("x is divisibleby 3", "x is divisibleby (3)"),
+            ("x is divisibleby 3", "(x is divisibleby (3))"),
+            ("1 < a", "__compare('<',1 , a)"),
+            ("1 < a < 3", "1 < a < 3"),
+            ("a in b < c", "a in b < c"),
+            ("-1 - -a", "-1 - __neg(a)"),
             ("a if b else c * 2", "a if b else __mul(c , 2)"),
             ("f(*a, **b)|map(attribute='x')|list", "f(*a, **b)|map(attribute='x')|list"),
         ];
@@ -93,6 +97,15 @@ mod tests {
     fn what_is_not_understood_stays() {
         assert_eq!(expression("a b % c").unwrap(), "a b % c");
         assert_eq!(expression("[1").unwrap(), "[1");
+    }
+
+    #[test]
+    fn nothing_is_read_twice_however_deep() {
+        let chain = format!("{}1{}", "1 < (".repeat(90), ") < 2".repeat(90));
+        let lists = format!("{}1{}", "1 in [".repeat(90), "] + x".repeat(90));
+
+        assert_eq!(expression(&chain).unwrap(), chain);
+        assert!(expression(&lists).unwrap().starts_with("1 in __add(__list([1 in "));
     }
 
     #[test]

@@ -3,15 +3,15 @@
 //! All templates that fail are told at once; then nothing is returned. Nothing is written.
 //! Begin at [`render_tree`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, PoisonError};
 
-use minijinja::{Environment as Jinja, Template};
+use minijinja::Environment as Jinja;
 use regex::Regex;
 
-use super::engine::{Engine, STACK, add_values, on_a_large_stack, template_path};
+use super::engine::{Engine, STACK, Templates, add_values, on_a_large_stack, template_path};
 use super::fault::{Told, tell};
 use super::limits::MAX_TEXT;
 use super::rewrite::names_in;
@@ -25,7 +25,7 @@ use crate::model::{Values, nearest};
 pub struct Rendered {
     /// The files, sorted by path.
     pub files: Vec<GeneratedFile>,
-    /// Keys at the top of the data that no template reads, in the order of the data.
+    /// Keys at the top of the data that no template names, in the order of the data.
     pub unread: Vec<String>,
 }
 
@@ -38,17 +38,14 @@ pub fn render_tree(
 ) -> Result<Rendered> {
     let tree = Tree::new(engine, sources, values)?;
     let outputs = tree.outputs(output_dir)?;
-    // First, so that what many templates include is compiled once.
-    let mut read = on_a_large_stack(|| tree.read_by_partials());
-    let results = tree.render_all(&outputs);
+    if tree.sharing == Sharing::Each {
+        on_a_large_stack(|| tree.compile_partials());
+    }
     let mut files = Vec::new();
     let mut failures = Vec::new();
-    for result in results {
+    for result in tree.render_all(&outputs) {
         match result {
-            Ok(done) => {
-                files.extend(done.file);
-                read.extend(done.read);
-            }
+            Ok(file) => files.extend(file),
             Err(error) => failures.push(error),
         }
     }
@@ -56,16 +53,7 @@ pub fn render_tree(
         return Err(error);
     }
     files.sort_by(|left, right| left.path.cmp(&right.path));
-    let unread = values.keys().filter(|key| !read.contains(*key)).cloned().collect();
-    Ok(Rendered { files, unread })
-}
-
-/// What came of one file.
-struct Done {
-    /// The output; none where it is blank.
-    file: Option<GeneratedFile>,
-    /// The keys of the data that it names.
-    read: BTreeSet<String>,
+    Ok(Rendered { files, unread: tree.unread() })
 }
 
 /// One file to be made.
@@ -78,7 +66,7 @@ struct Tree<'a> {
     engine: &'a Engine,
     sources: &'a [SourceFile],
     values: &'a Values,
-    texts: Arc<BTreeMap<String, String>>,
+    templates: Arc<Templates>,
     jinja: Jinja<'static>,
     sharing: Sharing,
 }
@@ -123,9 +111,9 @@ impl<'a> Tree<'a> {
             return Err(error);
         }
         let sharing = sharing(&texts);
-        let texts = Arc::new(texts);
-        let jinja = engine.with(values, Arc::clone(&texts));
-        Ok(Self { engine, sources, values, texts, jinja, sharing })
+        let templates = Arc::new(Templates { texts, ..Templates::default() });
+        let jinja = engine.with(values, Arc::clone(&templates));
+        Ok(Self { engine, sources, values, templates, jinja, sharing })
     }
 
     /// Decides which file is written where; two of one input with one output are an error.
@@ -150,7 +138,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Renders on all cores; the results stand in the order of the targets.
-    fn render_all(&self, targets: &[Target<'_>]) -> Vec<Result<Done>> {
+    fn render_all(&self, targets: &[Target<'_>]) -> Vec<Result<Option<GeneratedFile>>> {
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(targets.len().max(1));
         let next = AtomicUsize::new(0);
         let work = || {
@@ -178,21 +166,19 @@ impl<'a> Tree<'a> {
     }
 
     /// Renders or copies one file; a template that renders to nothing but white space makes none.
-    fn render(&self, target: &Target<'_>) -> Result<Done> {
+    fn render(&self, target: &Target<'_>) -> Result<Option<GeneratedFile>> {
         let source = target.source;
         let settings = &self.engine.settings;
         let (path, mode, origin) = (target.path.clone(), source.mode, source.origin.clone());
         if !settings.is_template(&source.path) {
-            let file = GeneratedFile { path, bytes: source.bytes.to_vec(), mode, origin };
-            return Ok(Done { file: Some(file), read: BTreeSet::new() });
+            return Ok(Some(GeneratedFile { path, bytes: source.bytes.to_vec(), mode, origin }));
         }
-        let (text, read) = self.render_text(source)?;
+        let text = self.render_text(source)?;
         let blank = !settings.keep_empty && text.trim().is_empty();
-        let file = (!blank).then(|| GeneratedFile { path, bytes: text.into_bytes(), mode, origin });
-        Ok(Done { file, read })
+        Ok((!blank).then(|| GeneratedFile { path, bytes: text.into_bytes(), mode, origin }))
     }
 
-    fn render_text(&self, source: &SourceFile) -> Result<(String, BTreeSet<String>)> {
+    fn render_text(&self, source: &SourceFile) -> Result<String> {
         let failed = |error: &minijinja::Error| self.explain(source, tell(error));
         let own;
         let jinja = match self.sharing {
@@ -208,13 +194,7 @@ impl<'a> Tree<'a> {
             let words = "its output is too large".to_owned();
             return Err(self.explain(source, Told { template: None, line: None, words, undefined: false }));
         }
-        Ok((text, self.names_in(&template)))
-    }
-
-    /// Returns the keys of the data that a template names.
-    fn names_in(&self, template: &Template<'_, '_>) -> BTreeSet<String> {
-        let names = template.undeclared_variables(false).into_iter();
-        names.filter(|name| self.values.contains_key(name)).collect()
+        Ok(text)
     }
 
     fn with_own_values(&self) -> Jinja<'static> {
@@ -230,7 +210,8 @@ impl<'a> Tree<'a> {
         let Some(number) = told.line else {
             return Error::invalid(failure(source, &told.words)).at(place);
         };
-        let line = self.texts.get(&name).and_then(|text| text.lines().nth(number.saturating_sub(1)));
+        let line =
+            self.templates.texts.get(&name).and_then(|text| text.lines().nth(number.saturating_sub(1)));
         let line = line.unwrap_or_default();
         let unknown = told.undefined.then(|| self.unknown_name(&name, line)).flatten();
         let words = unknown.as_ref().map_or(told.words, |name| format!("`{name}` is undefined"));
@@ -252,16 +233,20 @@ impl<'a> Tree<'a> {
         names.filter(|name| needed.contains(name)).find(|name| !known(name))
     }
 
-    /// Returns the keys that templates name which are only there to be included.
-    fn read_by_partials(&self) -> BTreeSet<String> {
-        let templates = self.partials().filter_map(|source| self.jinja.get_template(&source.path).ok());
-        templates.flat_map(|template| self.names_in(&template)).collect()
+    /// Returns the keys of the data that stand in no tag of a template that was used.
+    fn unread(&self) -> Vec<String> {
+        let names = self.templates.names.lock().unwrap_or_else(PoisonError::into_inner);
+        self.values.keys().filter(|key| !names.contains(*key)).cloned().collect()
     }
 
-    fn partials(&self) -> impl Iterator<Item = &'a SourceFile> {
+    /// Compiles what is only there to be included, once for all that get an environment of their own.
+    fn compile_partials(&self) {
         let settings = &self.engine.settings;
         let templates = self.sources.iter().filter(|source| settings.is_template(&source.path));
-        templates.filter(|source| settings.excludes(&source.origin))
+        for source in templates.filter(|source| settings.excludes(&source.origin)) {
+            // One that is wrong is told where it is used.
+            let _ = self.jinja.get_template(&source.path);
+        }
     }
 }
 

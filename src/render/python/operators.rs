@@ -26,6 +26,7 @@ pub fn add_to(env: &mut Environment<'_>) {
     env.add_function("__mul", mul);
     env.add_function("__mod", modulo);
     env.add_function("__pow", pow);
+    env.add_function("__neg", neg);
     env.add_function("__slice", slice);
     env.add_function("__compare", compare);
 }
@@ -150,6 +151,17 @@ fn pow(left: Value, right: Value) -> Result<Value, Error> {
         }
         (Some(_), Some(_)) => Err(by_zero()),
         _ => Err(unsupported("**", &left, &right)),
+    }
+}
+
+fn neg(value: Value) -> Result<Value, Error> {
+    if let Some(number) = as_int(&value) {
+        return number.checked_neg().map(int_value).ok_or_else(overflow);
+    }
+    match as_float(&value) {
+        Some(number) => Ok(Value::from(-number)),
+        None if value.is_undefined() => Err(Error::from(ErrorKind::UndefinedError)),
+        None => Err(fault(format!("a {} has no negative", value.kind()))),
     }
 }
 

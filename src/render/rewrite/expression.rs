@@ -10,14 +10,14 @@ const MAX_DEPTH: usize = 100;
 
 /// Rewrites words that are one expression.
 pub fn rewrite(tokens: &Tokens<'_>) -> Option<String> {
-    let mut reader = Reader { list: &tokens.list, at: 0, depth: 0 };
+    let mut reader = Reader { list: &tokens.list, at: 0, depth: 0, read: None };
     let text = reader.condition()?;
     (reader.at == tokens.list.len()).then(|| text + tokens.tail)
 }
 
 /// Rewrites the words of a statement after its first: expressions with words and signs between.
 pub fn rewrite_statement(tokens: &Tokens<'_>) -> Option<String> {
-    let mut reader = Reader { list: &tokens.list, at: 0, depth: 0 };
+    let mut reader = Reader { list: &tokens.list, at: 0, depth: 0, read: None };
     let mut out = String::new();
     out.push_str(&reader.take()?);
     while let Some(next) = reader.peek() {
@@ -32,8 +32,11 @@ pub fn rewrite_statement(tokens: &Tokens<'_>) -> Option<String> {
 
 pub(super) struct Reader<'a> {
     list: &'a [Token<'a>],
-    pub(super) at: usize,
+    at: usize,
     depth: usize,
+    /// An operand that has been read already; reading it again would take twice the time on every
+    /// level.
+    pub(super) read: Option<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -103,34 +106,43 @@ impl<'a> Reader<'a> {
         Some(text + &self.comparison()?)
     }
 
+    /// A single ordering becomes a call; a chain of comparisons is minijinja's to take apart.
     fn comparison(&mut self) -> Option<String> {
-        let mut text = self.sum()?;
-        loop {
-            let negated =
-                self.sees("not") && self.list.get(self.at + 1).is_some_and(|next| next.text == "in");
-            if negated {
-                text += &self.take()?;
-            }
-            if self.sees("in") {
-                text += &self.take()?;
-                text += &self.container()?;
-                continue;
-            }
-            let Some(sign) = self.comparing() else { return Some(text) };
-            if sign != "==" && sign != "!=" {
-                let spaced = self.take_as(",")?;
-                let right = self.sum()?;
-                let (space, left) = parted(&text);
-                // A chain of comparisons is minijinja's to take apart.
-                text = match self.comparing().is_some() {
-                    true => [&text, spaced.trim_end_matches(','), sign, &right].concat(),
-                    false => format!("{space}__compare('{sign}',{left}{spaced}{right})"),
-                };
-                continue;
-            }
-            text += &self.take()?;
-            text += &self.sum()?;
+        let left = self.sum()?;
+        let Some(sign) = self.comparing() else { return self.chain(left) };
+        if sign == "==" || sign == "!=" {
+            return self.chain(left);
         }
+        let comma = self.take_as(",")?;
+        let right = self.sum()?;
+        if self.comparing().is_some() || self.searching() {
+            let spaced = comma.replace(',', sign);
+            return self.chain([left, spaced, right].concat());
+        }
+        let (space, left) = parted(&left);
+        Some(format!("{space}__compare('{sign}',{left}{comma}{right})"))
+    }
+
+    fn chain(&mut self, mut text: String) -> Option<String> {
+        loop {
+            if self.searching() {
+                while self.sees("not") || self.sees("in") {
+                    text += &self.take()?;
+                }
+                text += &self.container()?;
+            } else if self.comparing().is_some() {
+                text += &self.take()?;
+                text += &self.sum()?;
+            } else {
+                return Some(text);
+            }
+        }
+    }
+
+    /// Returns whether `in` or `not in` comes next.
+    fn searching(&self) -> bool {
+        let negated = self.sees("not") && self.list.get(self.at + 1).is_some_and(|next| next.text == "in");
+        self.sees("in") || negated
     }
 
     fn comparing(&self) -> Option<&'static str> {
@@ -142,15 +154,13 @@ impl<'a> Reader<'a> {
         if !self.sees("[") {
             return self.sum();
         }
-        let start = self.at;
         let text = self.bracketed("]")?;
-        let alone = self.peek().is_none_or(|next| {
-            ![".", "[", "(", "|", "+", "-", "*", "/", "%", "~", "**", "//"].contains(&next.text)
-        });
-        if alone {
+        let goes_on = [".", "[", "(", "|", "is", "+", "-", "*", "/", "%", "~", "**", "//"];
+        if !goes_on.iter().any(|sign| self.sees(sign)) {
             return Some(text);
         }
-        self.at = start;
+        let (space, body) = parted(&text);
+        self.read = Some(format!("{space}__list({body})"));
         self.sum()
     }
 
@@ -234,7 +244,7 @@ impl<'a> Reader<'a> {
 
     /// A sign binds closer than a filter: `-1|abs` is 1.
     fn signed(&mut self) -> Option<String> {
-        if !self.sees("-") && !self.sees("+") {
+        if self.read.is_some() || !self.sees("-") && !self.sees("+") {
             let primary = self.primary()?;
             return self.postfix(primary);
         }
@@ -246,15 +256,15 @@ impl<'a> Reader<'a> {
         self.at += 1;
         let inner = self.signed()?;
         self.depth -= 1;
+        let (space, body) = parted(&inner);
+        let number = body.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         // Python's plus changes nothing; minijinja has none.
-        let text = if token.text == "-" {
-            format!("{}-{inner}", token.space)
-        } else {
-            token.space.to_owned() + &inner
+        let signed = match (token.text, number) {
+            ("+", _) => body,
+            (_, true) if !self.sees("|") && !self.sees("is") => format!("-{body}"),
+            _ => format!("__neg({body})"),
         };
-        let filtered = self.sees("|") || self.sees("is");
-        let (space, body) = parted(&text);
-        Some(if filtered { format!("{space}({body})") } else { text })
+        Some([token.space, &space, &signed].concat())
     }
 }
 

@@ -5,6 +5,9 @@ use super::tokens::Kind;
 
 impl Reader<'_> {
     pub(super) fn primary(&mut self) -> Option<String> {
+        if let Some(read) = self.read.take() {
+            return Some(read);
+        }
         let token = self.peek()?;
         match token.kind {
             Kind::Name if KEYWORDS.contains(&token.text) => None,
@@ -20,9 +23,8 @@ impl Reader<'_> {
     }
 
     fn take_text(&mut self) -> Option<String> {
-        let token = self.peek()?;
-        self.at += 1;
-        Some(token.space.to_owned() + &python_text(token.text))
+        let text = self.peek()?.text;
+        self.take_as(&python_text(text))
     }
 
     /// Texts side by side are one.
@@ -126,28 +128,31 @@ impl Reader<'_> {
         Some(name)
     }
 
-    /// `x is [not] name`, whose argument needs no brackets.
-    fn test(&mut self, mut text: String) -> Option<String> {
+    /// `x is [not] name`, whose argument needs no brackets; in brackets of its own, so that
+    /// minijinja takes nothing else for the argument.
+    fn test(&mut self, text: String) -> Option<String> {
+        let (space, mut text) = parted(&text);
         text += &self.take()?;
         if self.sees("not") {
             text += &self.take()?;
         }
         text += &self.dotted_name()?;
         if self.sees("(") {
-            return Some(text + &self.bracketed(")")?);
+            text += &self.bracketed(")")?;
+        } else if self.argument_follows() {
+            let primary = self.primary()?;
+            let (space, argument) = parted(&self.postfix(primary)?);
+            text += &format!("{space}({argument})");
         }
-        let bare = self.peek().is_some_and(|next| match next.kind {
+        Some(format!("{space}({text})"))
+    }
+
+    fn argument_follows(&self) -> bool {
+        self.peek().is_some_and(|next| match next.kind {
             Kind::Name => !KEYWORDS.contains(&next.text) && !STATEMENT_WORDS.contains(&next.text),
             Kind::Number | Kind::Text => true,
             Kind::Sign => matches!(next.text, "[" | "{"),
-        });
-        if !bare {
-            return Some(text);
-        }
-        let primary = self.primary()?;
-        let argument = self.postfix(primary)?;
-        let (space, body) = parted(&argument);
-        Some(format!("{text}{space}({body})"))
+        })
     }
 }
 

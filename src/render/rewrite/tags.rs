@@ -2,17 +2,28 @@
 
 use super::expression::{rewrite, rewrite_statement};
 use super::tokens::Tokens;
+use std::collections::BTreeSet;
+
 use super::{Marks, TooLong};
 use crate::render::settings::Whitespace;
 
+/// A template as minijinja runs it.
+#[derive(Debug)]
+pub struct Rewritten {
+    /// Its text.
+    pub text: String,
+    /// The names that its tags hold, attributes left out.
+    pub names: BTreeSet<String>,
+}
+
 /// Rewrites a template whose line ends are `\n`.
-pub fn template(source: &str, marks: &Marks, whitespace: Whitespace) -> Result<String, TooLong> {
+pub fn template(source: &str, marks: &Marks, whitespace: Whitespace) -> Result<Rewritten, TooLong> {
     let source = match whitespace.keep_trailing_newline {
         true => source,
         // What is added at the end would hide the line end from minijinja.
         false => source.strip_suffix('\n').unwrap_or(source),
     };
-    let rewriter = Rewriter { marks, weight: source.len(), whitespace };
+    let mut rewriter = Rewriter { marks, weight: source.len(), whitespace, names: BTreeSet::new() };
     let mut out = String::with_capacity(source.len() + source.len() / 8);
     let mut starts = Starts::new(marks);
     let mut rest = source;
@@ -21,13 +32,14 @@ pub fn template(source: &str, marks: &Marks, whitespace: Whitespace) -> Result<S
         let Some((text, after)) = rewriter.tag(tag, inside)? else {
             // What does not end here is minijinja's to complain about.
             out.push_str(&rest[before.len()..]);
-            return Ok(out);
+            return Ok(Rewritten { text: out, names: rewriter.names });
         };
         out.push_str(&text);
         rest = after;
     }
     out.push_str(rest);
-    Ok(counted(out, source.len(), marks))
+    let text = counted(out, source.len(), marks);
+    Ok(Rewritten { text, names: rewriter.names })
 }
 
 /// Has the text of the template counted each time that it is rendered, as an included one may be in
@@ -100,11 +112,20 @@ struct Rewriter<'a> {
     /// How many bytes a turn of a loop is counted as: at most the whole template.
     weight: usize,
     whitespace: Whitespace,
+    names: BTreeSet<String>,
 }
 
 impl<'a> Rewriter<'a> {
+    fn note_names(&mut self, tokens: &Tokens<'_>) {
+        for name in tokens.names() {
+            if !self.names.contains(name) {
+                self.names.insert(name.to_owned());
+            }
+        }
+    }
+
     /// Rewrites a tag whose mark has just been read; returns what follows it.
-    fn tag(&self, tag: Tag, inside: &'a str) -> Result<Option<(String, &'a str)>, TooLong> {
+    fn tag(&mut self, tag: Tag, inside: &'a str) -> Result<Option<(String, &'a str)>, TooLong> {
         match tag {
             Tag::Comment => Ok(self.comment(inside)),
             Tag::Variable => self.variable(inside),
@@ -118,17 +139,18 @@ impl<'a> Rewriter<'a> {
         Some(([start, &inside[..len]].concat(), &inside[len..]))
     }
 
-    fn variable(&self, inside: &'a str) -> Result<Option<(String, &'a str)>, TooLong> {
+    fn variable(&mut self, inside: &'a str) -> Result<Option<(String, &'a str)>, TooLong> {
         let (start, end) = &self.marks.variable;
         let (control, body) = control_of(inside);
         let Some((tokens, rest)) = Tokens::until(body, end)? else { return Ok(None) };
         let Some((closing, after)) = closing_of(rest, end) else { return Ok(None) };
         let read = &body[..body.len() - rest.len()];
+        self.note_names(&tokens);
         let text = rewrite(&tokens).unwrap_or_else(|| read.to_owned());
         Ok(Some(([start, control, &text, closing].concat(), after)))
     }
 
-    fn block(&self, inside: &'a str) -> Result<Option<(String, &'a str)>, TooLong> {
+    fn block(&mut self, inside: &'a str) -> Result<Option<(String, &'a str)>, TooLong> {
         let (start, end) = &self.marks.block;
         let (control, body) = control_of(inside);
         if body.trim_start().starts_with("raw")
@@ -139,6 +161,7 @@ impl<'a> Rewriter<'a> {
         let Some((tokens, rest)) = Tokens::until(body, end)? else { return Ok(None) };
         let Some((closing, after)) = closing_of(rest, end) else { return Ok(None) };
         let read = &body[..body.len() - rest.len()];
+        self.note_names(&tokens);
         let text = rewrite_statement(&tokens).unwrap_or_else(|| read.to_owned());
         let word = tokens.list.first().map_or("", |first| first.text);
         let whole = match word {
@@ -222,7 +245,7 @@ mod tests {
     fn text_comments_and_raw_parts_pass_unchanged() {
         let source = "# a [1] % 2\n#| [1] % 2 #|\n#% raw %##{ [1] }##% endraw %#\n#{ a.b }#\n";
 
-        let rewritten = template(source, &marks(), Whitespace::default()).unwrap();
+        let rewritten = template(source, &marks(), Whitespace::default()).unwrap().text;
 
         assert_eq!(rewritten, format!("{source}#%+ do __tick({}) +%#", source.len()));
     }
@@ -232,13 +255,13 @@ mod tests {
         let source = "#%- set x = [1,\n  2] -%#\n#{ '}#' % x }#";
         let expected = "#%- set x = __list([1,\n  2]) -%#\n#{ __mod('}#' , x) }#";
 
-        let rewritten = template(source, &marks(), Whitespace::default()).unwrap();
+        let rewritten = template(source, &marks(), Whitespace::default()).unwrap().text;
 
         assert!(rewritten.starts_with(expected), "{rewritten}");
     }
 
     #[test]
     fn a_tag_without_an_end_stays_for_the_engine_to_tell() {
-        assert_eq!(template("a #{ [1] ", &marks(), Whitespace::default()).unwrap(), "a #{ [1] ");
+        assert_eq!(template("a #{ [1] ", &marks(), Whitespace::default()).unwrap().text, "a #{ [1] ");
     }
 }

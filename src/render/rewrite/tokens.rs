@@ -66,7 +66,7 @@ impl<'a> Tokens<'a> {
 impl Tokens<'_> {
     /// Returns the names that are read: what follows a dot, a bar or `is` is none, nor is what is
     /// called or assigned to.
-    pub fn names(&self) -> impl Iterator<Item = String> {
+    pub fn names(&self) -> impl Iterator<Item = &str> {
         let before = std::iter::once("").chain(self.list.iter().map(|token| token.text));
         let after = self.list.iter().skip(1).map(|token| token.text).chain([""]);
         let around = self.list.iter().zip(before).zip(after);
@@ -75,7 +75,7 @@ impl Tokens<'_> {
                 let part = [".", "|", "is"].contains(before) || ["(", "="].contains(after);
                 token.kind == Kind::Name && !part
             })
-            .map(|((token, _), _)| token.text.to_owned())
+            .map(|((token, _), _)| token.text)
     }
 }
 

@@ -233,3 +233,24 @@ resource "terraform_data" "thing" {
     let (code, screen) = person.wait();
     assert_eq!(code, Some(0), "{screen}");
 }
+
+#[test]
+fn a_stack_that_reads_a_state_which_does_not_exist_yet_is_deferred() {
+    let keeps = |id: &str| {
+        format!("terraform {{\n  backend \"local\" {{\n    path = \"../../../{id}.tfstate\"\n  }}\n}}\n")
+    };
+    let writer = format!("{}output \"a\" {{\n  value = \"x\"\n}}\n", keeps("writer"));
+    let reads = "data \"terraform_remote_state\" \"w\" {\n  backend = \"local\"\n  config  = { path = \"../../../writer.tfstate\" }\n}\n";
+    let reader = format!(
+        "{}{reads}output \"b\" {{\n  value = data.terraform_remote_state.w.outputs.a\n}}\n",
+        keeps("reader")
+    );
+    let project = Project::new().stack("a/writer", &writer).stack("a/reader", &reader);
+
+    let run = project.run("plan --all --json").succeeds();
+    assert_eq!(run.result_of("a/reader"), "deferred");
+    run.stderr_has("deferred until a/writer is applied");
+
+    project.run("apply --all --yes").succeeds();
+    project.run("output reader b --raw").succeeds().stdout_has("x");
+}

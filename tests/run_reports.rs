@@ -154,3 +154,51 @@ fn plans_are_printed_in_the_order_of_the_stacks() {
     let headings: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("a/")).collect();
     assert_eq!(headings, ["a/1  +1 ~0 -0", "a/2  +1 ~0 -0", "a/3  +1 ~0 -0", "a/4  +1 ~0 -0"]);
 }
+
+#[test]
+fn a_failure_is_marked_in_the_log_of_github() {
+    let project = Project::new().stack("a/x", "resource \"nonsense\" {}\n").stack("a/y", SIMPLE);
+
+    let mut command = project.command("validate --all");
+    command.env("GITHUB_ACTIONS", "true");
+    let run = support::Running::start(command, "validate --all").wait().exits(1);
+
+    run.stderr_has("::error title=a/x::");
+}
+
+#[test]
+fn stacks_that_use_the_same_outputs_prepare_their_stack_once() {
+    let consumer = "variable \"thing\" {\n  type = string\n}\n";
+    let mut project = Project::new().stack("01-a/producer", SIMPLE);
+    for id in ["02-b/x", "02-b/y", "02-b/z"] {
+        project = project.stack(id, consumer);
+    }
+    let project =
+        project.config("name: lab\nstacks:\n  \"02-b/*\":\n    inputs: { thing: \"01-a/producer.thing\" }\n");
+
+    let run = project.run("plan --all --parallelism 4 --json").succeeds();
+
+    assert_eq!(run.result_of("02-b/z"), "deferred");
+    let prepared = r#""type":"step_started","stack":"01-a/producer","step":"init""#;
+    assert_eq!(project.newest_events().matches(prepared).count(), 1);
+}
+
+#[test]
+fn each_kind_of_end_has_its_exit_code() {
+    let project = Project::new().stack("a/x", SIMPLE).stack("a/y", SIMPLE);
+
+    project.run("plan --all --detailed-exitcode").exits(2);
+    project.run("apply --all --yes").exits(0);
+    project.run("plan --all --detailed-exitcode").exits(0);
+    project.run("plan --all --no-such-flag").exits(64);
+    project.run("destroy --all").exits(64);
+    project.write("infrastructure/a/x/secrets.tfvars", "password = \"plain\"\n");
+    project.run("plan --all").exits(77);
+    std::fs::remove_file(project.path("infrastructure/a/x/secrets.tfvars")).expect("a file");
+    project.write("infrastructure/a/x/main.tf", "resource {");
+    project.run("plan --all").exits(1);
+    project.write("infra.yaml", "name: lab\ntofu: { binary: bin/missing }\n");
+    project.run("plan --all").exits(69);
+    project.write("infra.yaml", "nmae: lab\n");
+    project.run("plan --all").exits(65);
+}

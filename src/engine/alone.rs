@@ -11,6 +11,7 @@ use super::side_by_side::{Turn, work_through};
 use super::stack_life::Planned;
 use crate::model::{RunCommand, StackId, StackReport, StackResult, StackRun};
 use crate::tofu::call::PlanMode;
+use crate::tofu::hints::tells_of_missing_state;
 
 impl<'a> Conductor<'a> {
     /// Does the command for every stack, in any order.
@@ -69,20 +70,27 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Marks a plan as provisional if a stack it takes values from will change.
+    /// Marks a plan as provisional if a stack it takes values from will change, and as deferred if it
+    /// cannot be made before.
     fn marked(&self, report: StackReport) -> StackReport {
-        let planned = matches!(report.result, StackResult::Succeeded | StackResult::NoChanges);
-        if !planned || self.plan.command != RunCommand::Plan || self.options.mode != PlanMode::Normal {
+        if self.plan.command != RunCommand::Plan || self.options.mode != PlanMode::Normal {
             return report;
         }
         let will_change = |id: &&StackId| self.tally.borrow().will_change(id);
         let changing: Vec<&str> =
             self.upstream_of(&report.id).filter(will_change).map(StackId::as_str).collect();
-        if changing.is_empty() {
-            return report;
+        let lacks_state = report.error.as_ref().is_some_and(tells_of_missing_state);
+        match report.result {
+            _ if changing.is_empty() => report,
+            StackResult::Succeeded | StackResult::NoChanges => {
+                report.provisional(format!("uses outputs of {}, which will change", changing.join(", ")))
+            }
+            StackResult::Failed if lacks_state => {
+                let deferred = StackReport { result: StackResult::Deferred, error: None, ..report };
+                deferred.with_reason(format!("until {} is applied", changing.join(", ")))
+            }
+            _ => report,
         }
-        let reason = format!("uses outputs of {}, which will change", changing.join(", "));
-        report.provisional(reason)
     }
 
     /// Returns the stacks of this run whose values a stack uses.

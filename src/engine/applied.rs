@@ -5,7 +5,7 @@
 //! encrypted variable files as they lie on the disk. It never holds a decrypted value.
 //! Begin at [`remember`] and at [`removed_stacks`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -115,12 +115,11 @@ fn copy_files(session: &Session, run: &StackRun, tree: &Path) -> Result<()> {
 ///
 /// One whose state this program keeps and finds without resources is not among them.
 pub async fn removed_stacks(project: &Project, present: &[Stack], clock: Clock) -> Result<Vec<RemovedStack>> {
+    let known: HashSet<&StackId> = present.iter().map(|stack| &stack.id).collect();
     let mut removed = Vec::new();
     for home in homes(project) {
-        let Some(id) = id_of(&home).filter(|id| present.iter().all(|stack| stack.id != *id)) else {
-            continue;
-        };
-        let Some(found) = read(project, &home, &id) else { continue };
+        let id = id_of(&home).filter(|id| !known.contains(id));
+        let Some(found) = id.and_then(|id| read(project, &home, &id)) else { continue };
         if is_gone(project, present, &found) && may_have_resources(project, &found.stack, clock).await {
             removed.push(found);
         }

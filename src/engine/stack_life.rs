@@ -1,7 +1,7 @@
 //! The life of one stack in a run: init → plan → apply, each as its own function.
 //!
-//! Approval lies between plan and apply and belongs to the whole wave, so it is asked in
-//! `run`. Here nothing is decided for a person.
+//! Approval lies between plan and apply and belongs to all stacks of a run, so it is asked
+//! in `changing`. Here nothing is decided for a person.
 
 use std::path::Path;
 

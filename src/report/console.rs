@@ -88,7 +88,7 @@ impl Console {
         if self.asking {
             return self.live.rest(stack);
         }
-        if self.terminal.is_live() {
+        if self.is_live() {
             self.live.set_doing(stack, step.doing().to_owned(), self.terminal);
         } else {
             self.note(&format!("  · {:width$}  {}", stack.as_str(), step.doing(), width = self.id_width));
@@ -106,7 +106,7 @@ impl Console {
         // The id that a provider gave says little, and breaks lines.
         let message = message.split(" [id=").next().unwrap_or(message);
         let text = visible(&format!("{address}: {message}"));
-        if self.stacks > 1 && self.terminal.is_live() {
+        if self.stacks > 1 && self.is_live() {
             self.live.set_doing(stack, text, self.terminal);
         } else if self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose {
             self.note(&self.terminal.paint(Tone::Dim, &format!("      {text}")));
@@ -181,7 +181,7 @@ impl Console {
 
     fn fold(&self) -> Fold {
         let (rows, _) = self.terminal.size();
-        if self.terminal.is_live() && self.stacks + 4 > rows { Fold::Quiet } else { Fold::Nothing }
+        if self.is_live() && self.stacks + 4 > rows { Fold::Quiet } else { Fold::Nothing }
     }
 
     fn interrupted(&self, times: u32) {
@@ -224,6 +224,11 @@ impl Console {
                 PlanOutput::Hidden => self.terminal.alert(&lines),
             }
         }
+    }
+
+    /// Whether there is a live view; whoever wants only failures gets none.
+    fn is_live(&self) -> bool {
+        self.terminal.is_live() && self.terminal.verbosity() > Verbosity::Quiet
     }
 
     fn note(&self, line: &str) {

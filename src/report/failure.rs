@@ -31,6 +31,7 @@ pub(super) fn show_stack_error(terminal: &Terminal, line: &str, stack: &StackId,
     let named = error.summary.contains(&format!("`{stack}`"));
     let about = if named { String::new() } else { format!("{stack}: ") };
     terminal.alert(line);
+    terminal.annotate(stack.as_str(), &error.summary);
     terminal.alert(&format!("{}: {about}{}", terminal.paint(Tone::Bad, &heading), error.summary));
     // tofu's own diagnostics repeat the summary as their first line.
     let detail = error.detail.strip_prefix(error.summary.as_str()).unwrap_or(&error.detail);

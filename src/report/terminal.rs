@@ -134,6 +134,15 @@ impl Terminal {
         (usize::from(rows), usize::from(columns))
     }
 
+    /// Marks a failure in a log that collects them, as GitHub Actions does.
+    pub fn annotate(&self, title: &str, text: &str) {
+        if self.github {
+            let one_line = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+            let title = one_line(title).replace(':', "%3A").replace(',', "%2C");
+            self.alert(&format!("::error title={title}::{}", one_line(text)));
+        }
+    }
+
     /// Writes data that a log may fold under a title.
     pub fn group(&self, title: &str, lines: &[String]) {
         let text = lines.join("\n");

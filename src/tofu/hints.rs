@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::model::{Diagnostic, StackId};
+use crate::model::{Diagnostic, StackError, StackId};
 
 /// What the hints can name.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,12 @@ pub struct Context<'a> {
     pub stack: &'a StackId,
     /// Its folder, relative to the project.
     pub path: &'a Path,
+}
+
+/// Returns whether a plan failed because a state that it reads does not exist yet.
+pub fn tells_of_missing_state(error: &StackError) -> bool {
+    const TEXT: &str = "Unable to find remote state";
+    error.summary.contains(TEXT) || error.detail.contains(TEXT)
 }
 
 /// A row: any of the texts, and the hints with `{stack}`, `{path}` and `{variable}` to fill in.

@@ -163,7 +163,8 @@ impl Project {
 pub fn infra() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_infra"));
     for (name, _) in std::env::vars() {
-        if name.starts_with("TF_") || name.starts_with("INFRA_") || name.starts_with("AWS_") || name == "CI" {
+        let habits = ["TF_", "INFRA_", "AWS_", "GITHUB_"];
+        if habits.iter().any(|habit| name.starts_with(habit)) || name == "CI" {
             command.env_remove(name);
         }
     }

@@ -8,6 +8,7 @@ use crate::commands::Context;
 use crate::commands::stack_args::StackArgs;
 use crate::commands::stack_run::{Request, RunArgs, execute};
 use crate::commands::workspace::{Purpose, Workspace};
+use crate::engine::StackSecrets;
 use crate::error::{Exit, Result};
 use crate::model::{Backend, RunCommand, StackId};
 
@@ -37,7 +38,7 @@ async fn stacks_with_credentials(workspace: &Workspace, context: &Context) -> Re
         return Ok(remote);
     }
     let secrets = workspace.open_secrets(context, &Purpose::states_of(&remote)).await?;
-    let has = |id: &StackId| secrets.get(id).is_some_and(|secrets| secrets.has_credentials());
+    let has = |id: &StackId| secrets.get(id).is_some_and(StackSecrets::has_credentials);
     Ok(remote.into_iter().filter(has).collect())
 }
 

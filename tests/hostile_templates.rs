@@ -203,6 +203,23 @@ fn two_templates_with_one_output_are_both_named() {
 }
 
 #[test]
+fn what_a_template_does_to_the_data_no_other_sees() {
+    let changing = b"#% do l.append(4) %##% do map.update({'b': 1}) %##{ l | length }##{ map | length }#";
+    let indirect = b"#% include 'a.j2' %##{ l | length }#";
+
+    let files = [
+        ("a.j2", changing.as_slice()),
+        ("b.j2", b"#{ l | length }#"),
+        ("c.j2", indirect),
+        ("d.j2", changing),
+    ];
+    let rendered = render(&files).unwrap();
+
+    let texts: Vec<&[u8]> = rendered.files.iter().map(|file| file.bytes.as_slice()).collect();
+    assert_eq!(texts, [b"42".as_slice(), b"3", b"424", b"42"]);
+}
+
+#[test]
 fn keys_that_no_template_reads_are_told() {
     let rendered =
         render(&[("a.j2", b"#{ map.l | default(1) }##% set number = 1 %# l #| password #|")]).unwrap();

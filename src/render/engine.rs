@@ -72,7 +72,9 @@ impl Engine {
     fn evaluate_here(&self, expression: &str, values: &Values) -> Result<serde_json::Value> {
         let failed = |error: minijinja::Error| fault::of_expression(&error, expression);
         let mut jinja = self.jinja.clone();
-        add_values(&mut jinja, values);
+        // The data may be large, and an expression names little of it.
+        let named = values.iter().filter(|(name, _)| expression.contains(name.as_str()));
+        add_values(&mut jinja, named);
         let rewritten = rewrite::expression(expression).map_err(|error| failed(error.into()))?;
         let compiled = jinja.compile_expression_owned(rewritten).map_err(failed)?;
         let value = compiled.eval(Value::from(())).map_err(failed)?;
@@ -115,9 +117,12 @@ pub(super) fn template_path(name: &str) -> Option<String> {
 }
 
 /// Adds data as globals, so that imported macros see it too.
-pub(super) fn add_values(jinja: &mut Jinja<'static>, values: &Values) {
+pub(super) fn add_values<'a>(
+    jinja: &mut Jinja<'static>,
+    values: impl IntoIterator<Item = (&'a String, &'a serde_json::Value)>,
+) {
     // As in makejinja, `env` is always the environment.
-    for (name, value) in values.iter().filter(|(name, _)| *name != "env") {
+    for (name, value) in values.into_iter().filter(|(name, _)| *name != "env") {
         jinja.add_global(name.clone(), from_json(value));
     }
 }

@@ -7,6 +7,7 @@
 //! Begin at [`template`].
 
 mod expression;
+mod macros;
 mod operand;
 mod tags;
 mod tokens;

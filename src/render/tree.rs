@@ -76,7 +76,7 @@ struct Tree<'a> {
 enum Sharing {
     /// No template changes a list or a map.
     All,
-    /// Some template may: each gets values of its own, or the order of rendering would show.
+    /// Some template may: it gets values of its own, or the order of rendering would show.
     Each,
 }
 
@@ -87,8 +87,11 @@ static CHANGING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 fn sharing(texts: &BTreeMap<String, String>) -> Sharing {
-    let changes = |text: &String| CHANGING.as_ref().is_none_or(|method| method.is_match(text));
-    if texts.values().any(changes) { Sharing::Each } else { Sharing::All }
+    if texts.values().any(|text| changes(text)) { Sharing::Each } else { Sharing::All }
+}
+
+fn changes(text: &str) -> bool {
+    CHANGING.as_ref().is_none_or(|method| method.is_match(text))
 }
 
 impl<'a> Tree<'a> {
@@ -181,7 +184,7 @@ impl<'a> Tree<'a> {
     fn render_text(&self, source: &SourceFile) -> Result<String> {
         let failed = |error: &minijinja::Error| self.explain(source, tell(error));
         let own;
-        let jinja = match self.sharing {
+        let jinja = match self.sharing_of(source) {
             Sharing::All => &self.jinja,
             Sharing::Each => {
                 own = self.with_own_values();
@@ -195,6 +198,17 @@ impl<'a> Tree<'a> {
             return Err(self.explain(source, Told { template: None, line: None, words, undefined: false }));
         }
         Ok(text)
+    }
+
+    /// Returns whether a template may look at the common values: it changes none, and brings in no
+    /// other template that might.
+    fn sharing_of(&self, source: &SourceFile) -> Sharing {
+        if self.sharing == Sharing::All {
+            return Sharing::All;
+        }
+        let text = self.templates.texts.get(&source.path).map_or("", String::as_str);
+        let brings_in = ["include", "import", "extends"].iter().any(|word| text.contains(word));
+        if brings_in || changes(text) { Sharing::Each } else { Sharing::All }
     }
 
     fn with_own_values(&self) -> Jinja<'static> {

@@ -1,6 +1,7 @@
 //! Finds the tags of a template and has each rewritten; everything else passes unchanged.
 
 use super::expression::{rewrite, rewrite_statement};
+use super::macros::{Moved, take_defaults};
 use super::tokens::Tokens;
 use std::collections::BTreeSet;
 
@@ -158,16 +159,26 @@ impl<'a> Rewriter<'a> {
         {
             return Ok(Some(raw));
         }
-        let Some((tokens, rest)) = Tokens::until(body, end)? else { return Ok(None) };
+        let Some((mut tokens, rest)) = Tokens::until(body, end)? else { return Ok(None) };
         let Some((closing, after)) = closing_of(rest, end) else { return Ok(None) };
         let read = &body[..body.len() - rest.len()];
         self.note_names(&tokens);
-        let text = rewrite_statement(&tokens).unwrap_or_else(|| read.to_owned());
         let word = tokens.list.first().map_or("", |first| first.text);
+        let moved = if word == "macro" { take_defaults(&mut tokens) } else { Vec::new() };
+        let text = rewrite_statement(&tokens).unwrap_or_else(|| read.to_owned());
         let whole = match word {
             // minijinja lets an included template change the names of the one that includes it.
             "include" => format!("{start}{control} with {end}{start}{text}{end}{start} endwith {closing}"),
             "for" => format!("{start}{control}{text}{end}{start} do __tick({}) {closing}", self.weight),
+            "macro" if !moved.is_empty() => {
+                let set = moved.iter().map(|Moved { name, default }| {
+                    let condition = format!("{start} if {name} is undefined {end}");
+                    format!("{condition}{start} set {name} = {default} {end}{start} endif {end}")
+                });
+                let set = set.collect::<String>();
+                let last = set.strip_suffix(end.as_str()).unwrap_or(&set);
+                [start, control, &text, end, last, closing].concat()
+            }
             _ => [start, control, &text, closing].concat(),
         };
         Ok(Some((whole, after)))

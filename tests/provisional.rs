@@ -254,3 +254,28 @@ fn a_stack_that_reads_a_state_which_does_not_exist_yet_is_deferred() {
     project.run("apply --all --yes").succeeds();
     project.run("output reader b --raw").succeeds().stdout_has("x");
 }
+
+#[test]
+fn nobody_is_asked_about_stacks_above_one_that_cannot_be_planned() {
+    let project =
+        Project::new().stack("01-a/bad", "resource {").stack("02-b/above", SIMPLE).stack("03-c/top", SIMPLE);
+
+    let (code, screen) = AtTerminal::start(project.command("apply --all")).wait();
+
+    assert_eq!((code, screen.contains("[y/N]")), (Some(1), false), "{screen}");
+    assert!(screen.contains("skipped: 01-a/bad did not succeed"), "{screen}");
+    assert!(screen.contains("skipped: 02-b/above did not succeed"), "{screen}");
+}
+
+#[test]
+fn ctrl_c_at_the_question_about_many_changes_nothing() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("02-b/y", SIMPLE);
+    let person = AtTerminal::start(project.command("apply --all"));
+    person.sees("Apply these changes to 2 stacks? [y/N]");
+
+    nix::sys::signal::kill(person.pid(), nix::sys::signal::Signal::SIGINT).expect("a running process");
+
+    let (code, screen) = person.wait();
+    assert_eq!(code, Some(130), "{screen}");
+    assert!(project.resources("x").is_empty() && project.resources("y").is_empty());
+}

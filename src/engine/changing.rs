@@ -106,6 +106,11 @@ impl<'a> Conductor<'a> {
         work_through(&mut schedule, |index| self.plan_early(self.runs[index], &desks[index])).await;
         let mut pending = vec![false; desks.len()];
         for (index, run) in self.runs.iter().enumerate() {
+            // Nobody is asked about what cannot happen any more.
+            if self.is_held_back(run, self.since(&desks[index])) {
+                *desks[index].borrow_mut() = Desk { finished: true, ..Desk::default() };
+                continue;
+            }
             let is_pending = |id: &&StackId| self.numbers.get(id).is_some_and(|earlier| pending[*earlier]);
             let waits_for = match self.plan.command {
                 RunCommand::Apply => WaitsFor {

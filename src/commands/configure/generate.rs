@@ -50,8 +50,7 @@ async fn load_values(
     for warning in data.warnings.iter().chain(&data.check()?) {
         warn(&warning.to_string(), context);
     }
-    let mut given = data.values.clone();
-    given.extend(settings.data_vars.clone());
+    let given = settings.with_data_vars(&data.values);
     let mut values = given.clone();
     render::derive(&mut values);
     values.extend(plugins::run_data(project, settings, &given, context).await?);

@@ -94,9 +94,8 @@ fn report(args: &ConfigureArgs, changes: &Changes, context: &Context) -> Exit {
 }
 
 async fn write(project: &Project, before: &Manifest, changes: &Changes, context: &Context) -> Result<()> {
-    // Rendering does not wait for anything, so a request to stop is heard only now.
-    tokio::task::yield_now().await;
-    if context.interrupts.count() > 0 {
+    context.interrupts.catch_up().await;
+    if context.interrupts.any() {
         return Err(Error::interrupted("stopped before anything was written"));
     }
     refuse_conflicts(changes, context)?;

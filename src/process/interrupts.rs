@@ -48,6 +48,14 @@ impl Interrupts {
         self.seen.borrow().count
     }
 
+    /// Lets the requests be counted that came while this program was busy and waited for nothing.
+    pub async fn catch_up(&self) {
+        // One turn hands the signals to those who listen, the next lets them count.
+        for _ in 0..4 {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Returns whether a stop was asked for at all.
     pub fn any(&self) -> bool {
         self.count() > 0

@@ -16,6 +16,7 @@ mod finishing;
 mod init;
 mod inputs;
 mod inspect;
+mod migrate;
 mod options;
 mod resolve;
 mod retry;
@@ -27,8 +28,12 @@ mod session;
 mod side_by_side;
 mod source;
 mod stack_life;
+mod stack_locks;
 mod stack_secrets;
+mod state_diff;
+mod state_edit;
 mod state_encryption;
+mod state_versions;
 mod store;
 mod tally;
 mod var_files;
@@ -38,15 +43,20 @@ pub use applied::{RemovedStack, removed_stacks};
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
 };
+pub use migrate::{Migrated, Migration, migrate_state};
 pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
 pub use resolve::resolve_run_plan;
 pub use run::run;
 pub use saved_plan::SavedPlans;
 pub use session::{Session, SessionParts, StateNeed, state_name};
+pub use stack_locks::{LockSources, backend_environment, lock_of_stack, remote_state};
 pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, load_secrets};
+pub use state_diff::{ResourceChange, StateDiff, diff_states};
+pub use state_edit::{StateFacts, as_successor, edit_state, open_state, pull_state, push_state};
 pub use state_encryption::{
     NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
 };
+pub use state_versions::{StateVersions, list_versions, read_version};
 pub use store::{
     hide_from_git, open_store, open_store_untried, remember_probe, store_environment, store_place,
 };

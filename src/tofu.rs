@@ -8,6 +8,7 @@ mod binary;
 pub mod call;
 mod constraint;
 pub mod encryption;
+pub mod envelope;
 pub mod environment;
 pub mod hints;
 mod install;

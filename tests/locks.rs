@@ -150,9 +150,10 @@ fn a_release_without_a_terminal_and_a_yes_is_refused() {
 }
 
 #[test]
-fn a_backend_that_infra_does_not_serve_needs_the_locks_id() {
-    let local = "terraform {\n  backend \"local\" {}\n}\n";
-    let project = Project::new().stack("01-a/x", local);
+fn a_backend_that_tells_its_lock_to_tofu_only_needs_the_locks_id() {
+    let backend = |kind: &str| format!("terraform {{\n  backend \"{kind}\" {{}}\n}}\n");
+    let project = Project::new().stack("01-a/x", &backend("pg")).stack("01-a/y", &backend("local"));
 
     project.run("force-unlock x --yes").exits(64).stderr_has("the lock's id is needed");
+    project.run("force-unlock y --yes").succeeds().stderr_has("`01-a/y` is not locked");
 }

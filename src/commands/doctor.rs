@@ -176,8 +176,7 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
     let errored = stack.path.join("errored.tfstate");
     if workspace.project.root.join(&errored).exists() {
         let message = format!("{}: a run could not save its state: {}", stack.id, errored.display());
-        let fix =
-            format!("`infra tofu --stack {} -- state push errored.tfstate`, then remove the file", stack.id);
+        let fix = format!("`infra state push {} --errored`, which removes the file", stack.id);
         findings.push(Finding::fail("state", &Error::failed(message).hint(fix)));
     }
     findings

@@ -11,7 +11,7 @@ use crate::engine;
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Backend, Stack, StackId};
 use crate::report::{Asking, confirm};
-use crate::state::Unlocking;
+use crate::state::{HeldLock, Unlocking};
 
 /// Release a lock that a dead run left behind
 ///
@@ -47,19 +47,63 @@ struct Target<'a> {
 pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let target = resolve_target(&workspace, args, context).await?;
-    let served = target.stack.backend == Backend::Embedded && workspace.project.state.url.is_none();
-    if !served {
-        return release_foreign(&workspace, &target, args, context).await;
-    }
     let locks = load_locks(&workspace, std::slice::from_ref(&target.stack.id), context).await?;
-    let Some(lock) = locks.first() else {
-        context.terminal.note(&format!("`{}` is not locked; nothing to release", target.stack.id));
-        return Ok(Exit::OK);
-    };
+    let Some(lock) = locks.first() else { return nothing_seen(&workspace, &target, args, context).await };
     check(lock, &target, args)?;
     describe(lock, context);
     ask(&target.stack.id, args, context).await?;
-    release(&workspace, lock, target.stack, context).await
+    match keeper(&workspace, target.stack) {
+        Keeper::Store => release(&workspace, lock, target.stack, context).await,
+        Keeper::Server => release_remote(&workspace, lock, target.stack, context).await,
+        Keeper::Tofu => release_by_tofu(&workspace, target.stack, &lock.lock.info.id, context).await,
+    }
+}
+
+/// Who can release a lock.
+enum Keeper {
+    /// The project's own store.
+    Store,
+    /// A server that speaks the http backend's protocol.
+    Server,
+    /// tofu itself.
+    Tofu,
+}
+
+fn keeper(workspace: &Workspace, stack: &Stack) -> Keeper {
+    match (&stack.backend, &workspace.project.state.url) {
+        (Backend::Embedded, None) => Keeper::Store,
+        (Backend::Embedded, Some(_)) => Keeper::Server,
+        (backend, _) if backend.kind() == "http" => Keeper::Server,
+        _ => Keeper::Tofu,
+    }
+}
+
+/// Ends where no lock was found: it is not locked, or its backend tells nobody but tofu.
+async fn nothing_seen(
+    workspace: &Workspace,
+    target: &Target<'_>,
+    args: &ForceUnlockArgs,
+    context: &Context,
+) -> Result<Exit> {
+    let id = &target.stack.id;
+    let tells = matches!(target.stack.backend.kind(), "http" | "local" | "s3");
+    match (&target.lock_id, keeper(workspace, target.stack)) {
+        (Some(lock_id), Keeper::Tofu) if !tells => {
+            ask(id, args, context).await?;
+            release_by_tofu(workspace, target.stack, lock_id, context).await
+        }
+        (None, Keeper::Tofu) if !tells => Err(needs_id(target.stack)),
+        _ => {
+            context.terminal.note(&format!("`{id}` is not locked; nothing to release"));
+            Ok(Exit::OK)
+        }
+    }
+}
+
+fn needs_id(stack: &Stack) -> Error {
+    let (id, kind) = (&stack.id, stack.backend.kind());
+    Error::usage(format!("`{id}` keeps its state in a {kind} backend, so the lock's id is needed"))
+        .hint(format!("`infra force-unlock {id} LOCK_ID`; the id is in the message about the held lock"))
 }
 
 /// Finds the stack; a single argument that names none may be the id of a lock.
@@ -152,23 +196,32 @@ async fn release(workspace: &Workspace, lock: &StackLock, stack: &Stack, context
     }
 }
 
-async fn release_foreign(
+async fn release_remote(
     workspace: &Workspace,
-    target: &Target<'_>,
-    args: &ForceUnlockArgs,
+    lock: &StackLock,
+    stack: &Stack,
     context: &Context,
 ) -> Result<Exit> {
-    let id = &target.stack.id;
-    let Some(lock_id) = &target.lock_id else {
-        return Err(Error::usage(format!(
-            "`{id}` keeps its state in a {} backend, so the lock's id is needed",
-            target.stack.backend.kind()
-        ))
-        .hint(format!("`infra force-unlock {id} LOCK_ID`; the id is in the message about the held lock")));
-    };
-    ask(id, args, context).await?;
+    let secrets = workspace.secrets_of(context, &[stack]).await?;
+    let env = engine::backend_environment(&context.env, secrets.get(&stack.id));
+    let remote = engine::remote_state(&workspace.project, stack, &env)?;
+    let remote = remote.ok_or_else(|| Error::bug(format!("`{}` has no server", stack.id)))?;
+    let info = serde_json::to_vec(&lock.lock.info)
+        .map_err(|error| Error::bug("a lock has no JSON form").because(error))?;
+    remote.force_unlock(&HeldLock::from_client(&info, None)?).await?;
+    context.terminal.note(&format!("released the lock of `{}`", stack.id));
+    Ok(Exit::OK)
+}
+
+async fn release_by_tofu(
+    workspace: &Workspace,
+    stack: &Stack,
+    lock_id: &str,
+    context: &Context,
+) -> Result<Exit> {
+    let id = &stack.id;
     let released =
-        async |session: &engine::Session| engine::release_foreign_lock(session, target.stack, lock_id).await;
+        async |session: &engine::Session| engine::release_foreign_lock(session, stack, lock_id).await;
     workspace.with_session(context, Purpose::states_of(std::slice::from_ref(id)), released).await?;
     context.terminal.note(&format!("released the lock of `{id}`"));
     Ok(Exit::OK)

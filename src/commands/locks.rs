@@ -1,14 +1,16 @@
 //! `infra locks`.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
-use crate::engine;
-use crate::error::{Exit, Result};
-use crate::model::{Backend, StackId, StateLock, human_duration};
+use crate::engine::{self, LockSources};
+use crate::error::{Error, Exit, Result};
+use crate::model::{Backend, Stack, StackId, StateLock, human_duration};
 use crate::report::Table;
 use crate::state;
 
@@ -53,25 +55,33 @@ pub async fn run(args: &LocksArgs, context: &Context) -> Result<Exit> {
     Ok(Exit::OK)
 }
 
-/// Reads the locks of the stacks whose state this program keeps.
+/// Reads the locks of stacks, whichever backend keeps them.
 pub(super) async fn load_locks(
     workspace: &Workspace,
     chosen: &[StackId],
     context: &Context,
 ) -> Result<Vec<StackLock>> {
-    let store = workspace.open_store(context).await?;
-    let mut locks = Vec::new();
-    for id in chosen {
-        let stack = workspace.stack(id)?;
-        if stack.backend != Backend::Embedded || workspace.project.state.url.is_some() {
-            continue;
-        }
-        if let Some(held) = store.lock_of(&engine::state_name(stack)?).await? {
-            let lock = held.to_state_lock();
-            locks.push(StackLock { stack: id.clone(), alive: state::holder_is_alive(&lock), lock });
-        }
-    }
-    Ok(locks)
+    let stacks = chosen.iter().map(|id| workspace.stack(id)).collect::<Result<Vec<&Stack>>>()?;
+    let is_own = |stack: &&Stack| stack.backend == Backend::Embedded && workspace.project.state.url.is_none();
+    let store = match stacks.iter().any(is_own) {
+        true => Some(workspace.open_store(context).await?),
+        false => None,
+    };
+    // Files are opened for those only whose backend needs credentials.
+    let foreign: Vec<&Stack> =
+        stacks.iter().filter(|stack| !is_own(stack) && stack.backend != Backend::None).copied().collect();
+    let secrets = match foreign.is_empty() {
+        true => BTreeMap::new(),
+        false => workspace.secrets_of(context, &foreign).await?,
+    };
+    let sources = LockSources { project: &workspace.project, store: store.as_ref(), env: &context.env };
+    let look = async |stack: &&Stack| {
+        let lock = engine::lock_of_stack(&sources, stack, secrets.get(&stack.id)).await?;
+        let alive = lock.as_ref().and_then(state::holder_is_alive);
+        Ok::<_, Error>(lock.map(|lock| StackLock { stack: stack.id.clone(), lock, alive }))
+    };
+    let found = futures::future::try_join_all(stacks.iter().map(look)).await?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 fn age(lock: &StackLock, context: &Context) -> Option<i64> {

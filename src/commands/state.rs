@@ -1,9 +1,17 @@
 //! `infra state`: a file for each of its commands.
 
+mod diff;
 mod encrypt;
+mod history;
 mod list;
+mod migrate;
 mod probe;
+mod pull;
+mod push;
+mod rm;
+mod rollback;
 mod serve;
+mod show;
 
 use clap::{Args, Subcommand};
 
@@ -14,6 +22,8 @@ use crate::error::{Exit, Result};
 ///
 /// Examples:
 ///   infra state list --all
+///   infra state history k8s-prod
+///   infra state rollback k8s-prod 12
 ///   infra state probe
 ///   infra state serve --store /srv/states --users users.sops.yaml
 ///   infra state encrypt --all
@@ -28,6 +38,15 @@ pub struct StateArgs {
 #[derive(Debug, Subcommand)]
 enum StateCommand {
     List(list::ListArgs),
+    Show(show::ShowArgs),
+    Pull(pull::PullArgs),
+    Push(push::PushArgs),
+    History(history::HistoryArgs),
+    Diff(diff::DiffArgs),
+    Rollback(rollback::RollbackArgs),
+    Rm(rm::RmArgs),
+    Mv(rm::MvArgs),
+    Migrate(migrate::MigrateArgs),
     Encrypt(encrypt::EncryptArgs),
     Probe(probe::ProbeArgs),
     Serve(serve::ServeArgs),
@@ -37,6 +56,15 @@ enum StateCommand {
 pub async fn run(args: &StateArgs, context: &Context) -> Result<Exit> {
     match &args.command {
         StateCommand::List(args) => list::run(args, context).await,
+        StateCommand::Show(args) => show::run(args, context).await,
+        StateCommand::Pull(args) => pull::run(args, context).await,
+        StateCommand::Push(args) => push::run(args, context).await,
+        StateCommand::History(args) => history::run(args, context).await,
+        StateCommand::Diff(args) => diff::run(args, context).await,
+        StateCommand::Rollback(args) => rollback::run(args, context).await,
+        StateCommand::Rm(args) => rm::remove(args, context).await,
+        StateCommand::Mv(args) => rm::rename(args, context).await,
+        StateCommand::Migrate(args) => migrate::run(args, context).await,
         StateCommand::Encrypt(args) => encrypt::run(args, context).await,
         StateCommand::Probe(args) => probe::run(args, context).await,
         StateCommand::Serve(args) => serve::run(args, context).await,

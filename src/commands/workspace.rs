@@ -167,6 +167,17 @@ impl Workspace {
         Ok(engine::store_environment(&context.env, secrets.values()))
     }
 
+    /// Opens the encrypted files of stacks.
+    pub async fn secrets_of(
+        &self,
+        context: &Context,
+        stacks: &[&Stack],
+    ) -> Result<BTreeMap<StackId, StackSecrets>> {
+        let prompt = passphrase_prompt(context.asking());
+        let keyring = Keyring::load(self.key_places(context), &prompt).await;
+        engine::load_secrets(&keyring, &self.project, stacks).await
+    }
+
     /// Opens the store that holds the states of this project.
     pub async fn open_store(&self, context: &Context) -> Result<StateStore> {
         let env = self.store_environment(context).await?;

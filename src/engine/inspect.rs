@@ -132,7 +132,7 @@ pub(super) fn bare_run(session: &Session, stack: &Stack) -> StackRun {
 }
 
 /// Initialises a stack where that is needed and returns the beginning of a call in it.
-async fn prepared(session: &Session, stack: &Stack) -> Result<Invocation> {
+pub(super) async fn prepared(session: &Session, stack: &Stack) -> Result<Invocation> {
     let run = bare_run(session, stack);
     let done = init_stack(session, &run, InitBackend::Yes, WhenToInit::Needed, &[]).await;
     done.map_err(|stop| stopped(&stack.id, stop))?;
@@ -146,7 +146,7 @@ pub(super) async fn successful(session: &Session, id: &StackId, call: Invocation
     Ok(captured)
 }
 
-fn check(session: &Session, id: &StackId, captured: &Captured) -> Result<()> {
+pub(super) fn check(session: &Session, id: &StackId, captured: &Captured) -> Result<()> {
     if captured.status.success() {
         return Ok(());
     }

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -20,7 +20,7 @@ use crate::events::Events;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
 use crate::process::{Interrupts, Invocation, available_memory};
 use crate::secrets::redactor::Redactor;
-use crate::state::{Embedded, StateName};
+use crate::state::{Embedded, RemoteState, StateName, StateStore};
 use crate::tofu::Tofu;
 use crate::tofu::call::Narration;
 use crate::tofu::environment::{child_environment, with_http_backend, with_rare_collection};
@@ -30,6 +30,8 @@ use crate::tofu::environment::{child_environment, with_http_backend, with_rare_c
 pub enum StateNeed {
     /// Yes: those that this program keeps are served.
     Yes,
+    /// Yes, and they are served even if no stack asks for it yet.
+    Served,
     /// No: nothing is opened or started for them.
     No,
 }
@@ -70,11 +72,22 @@ enum StateAccess {
     Remote(String),
 }
 
+/// Where a state can be looked at without tofu.
+#[derive(Debug)]
+pub(super) enum StateSource<'a> {
+    /// In the store that this process serves.
+    Store(&'a StateStore),
+    /// On another server.
+    Remote(Box<RemoteState>),
+    /// Nowhere: the backend of this kind is tofu's business.
+    Foreign(String),
+}
+
 impl StateAccess {
     async fn open(parts: &SessionParts) -> Result<Self> {
         let project = &parts.project;
         let served = parts.stacks.iter().any(|stack| stack.backend == Backend::Embedded);
-        if parts.state == StateNeed::No || !served {
+        if parts.state == StateNeed::No || (!served && parts.state != StateNeed::Served) {
             return Ok(Self::Nobody);
         }
         if let Some(url) = &project.state.url {
@@ -212,6 +225,21 @@ impl Session {
 
     /// Returns a tofu call in the stack's folder, still without a subcommand.
     pub fn call(&self, stack: &Stack, own: &BTreeMap<String, String>) -> Result<Invocation> {
+        Ok(Invocation::new(&self.tofu.path, self.dir_of(stack), self.environment_of(stack, own)?))
+    }
+
+    /// Returns a tofu call for a stack in another folder, still without a subcommand.
+    pub(super) fn call_in(
+        &self,
+        stack: &Stack,
+        own: &BTreeMap<String, String>,
+        dir: &Path,
+    ) -> Result<Invocation> {
+        Ok(Invocation::new(&self.tofu.path, dir, self.environment_of(stack, own)?))
+    }
+
+    /// Returns the environment of everything that is done for a stack.
+    fn environment_of(&self, stack: &Stack, own: &BTreeMap<String, String>) -> Result<Environment> {
         let mut env = self.backend_environment(stack)?;
         for (name, value) in self.secrets_of(&stack.id).into_iter().flat_map(|secrets| &secrets.env) {
             // A stack that this program serves gets its credentials from the server.
@@ -225,7 +253,7 @@ impl Session {
         for (name, value) in own {
             env.set(name, value);
         }
-        Ok(Invocation::new(&self.tofu.path, self.dir_of(stack), env))
+        Ok(env)
     }
 
     /// Returns a tofu call in the project's root that touches no state.
@@ -276,6 +304,18 @@ impl Session {
         }
     }
 
+    /// Returns where the state of a stack can be looked at without tofu.
+    pub(super) fn state_source(&self, stack: &Stack) -> Result<StateSource<'_>> {
+        match (&self.access, &stack.backend) {
+            (StateAccess::Embedded(server), Backend::Embedded) => Ok(StateSource::Store(server.store())),
+            (StateAccess::Remote(_), Backend::Embedded) => {
+                let env = self.environment_of(stack, &BTreeMap::new())?;
+                RemoteState::from_environment(&env).map(|remote| StateSource::Remote(Box::new(remote)))
+            }
+            _ => Ok(StateSource::Foreign(stack.backend.kind().to_owned())),
+        }
+    }
+
     fn backend_environment(&self, stack: &Stack) -> Result<Environment> {
         if stack.backend != Backend::Embedded {
             return Ok(self.env.clone());
@@ -296,7 +336,7 @@ pub fn state_name(stack: &Stack) -> Result<StateName> {
     StateName::parse(stack.id.state_name())
 }
 
-fn remote_environment(env: Environment, url: &str, name: &StateName) -> Environment {
+pub(super) fn remote_environment(env: Environment, url: &str, name: &StateName) -> Environment {
     // Both are rooted at `/states`: the configured address ends with it, the path begins with it.
     let address = format!("{url}{}", name.url_path().trim_start_matches("/states"));
     let lock = format!("{address}/lock");

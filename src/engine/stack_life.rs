@@ -238,8 +238,7 @@ impl StackLife<'_> {
             .code("unsaved-state")
             .at(path.display())
             .detail("applying now would make what that run made once more")
-            .hint(format!("save it: `infra tofu --stack {id} -- state push errored.tfstate`"))
-            .hint(format!("then remove it: `rm \"{}\"`", path.display())))
+            .hint(format!("save it: `infra state push {id} --errored`, which removes the file")))
     }
 
     pub fn step(self, step: Step) {

@@ -1,0 +1,109 @@
+//! `infra state diff`.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+use zeroize::Zeroizing;
+
+use crate::commands::Context;
+use crate::commands::stack_args::stack_names;
+use crate::commands::workspace::{Purpose, Workspace};
+use crate::engine::{self, ResourceChange, Session, StateDiff, StateVersions};
+use crate::error::{Error, Exit, Result};
+use crate::model::StackId;
+use crate::report::Tone;
+
+/// Show what changed between two versions of a state, by resource
+///
+/// Without numbers: what the last write changed. With one: what changed since that version.
+/// Sensitive values are masked.
+///
+/// Examples:
+///   infra state diff k8s-prod
+///   infra state diff k8s-prod 12
+///   infra state diff k8s-prod 12 17 --json
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct DiffArgs {
+    /// The stack
+    #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
+    stack: String,
+    /// The older version; the one before the current by default
+    #[arg(value_name = "FROM")]
+    from: Option<u64>,
+    /// The newer version; the current one by default
+    #[arg(value_name = "TO")]
+    to: Option<u64>,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub(super) async fn run(args: &DiffArgs, context: &Context) -> Result<Exit> {
+    let workspace = Workspace::load(context)?;
+    let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
+    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let (diff, hidden) = workspace
+        .with_session(context, purpose, async |session| {
+            let diff = compare(session, &id, args).await?;
+            let shown = serde_json::to_string(&diff).unwrap_or_default();
+            Ok((diff, session.redacted(&shown)))
+        })
+        .await?;
+    if args.json {
+        context.terminal.data_line(&hidden);
+    } else {
+        // The text form is made from what the redactor left.
+        let masked = serde_json::from_str(&hidden).unwrap_or_default();
+        show(&diff, &masked, context);
+    }
+    Ok(Exit::OK)
+}
+
+async fn compare(session: &Session, id: &StackId, args: &DiffArgs) -> Result<StateDiff> {
+    let listed = engine::list_versions(session, id).await?;
+    let (from, to) = (from_of(&listed, args), args.to.or(listed.current));
+    if from.is_none() && to.is_none() {
+        return Err(Error::failed(format!("`{id}` has no versions to compare")));
+    }
+    Ok(engine::diff_states(&read(session, id, from).await?, &read(session, id, to).await?))
+}
+
+/// Returns the older side: what was asked for, or the version before the newer one.
+fn from_of(listed: &StateVersions, args: &DiffArgs) -> Option<u64> {
+    let newer = args.to.or(listed.current).unwrap_or(u64::MAX);
+    let before = || listed.versions.iter().rev().map(|version| version.number).find(|number| *number < newer);
+    args.from.or_else(before)
+}
+
+async fn read(session: &Session, id: &StackId, number: Option<u64>) -> Result<Zeroizing<Vec<u8>>> {
+    match number {
+        Some(number) => engine::read_version(session, id, number).await,
+        None => Ok(Zeroizing::default()),
+    }
+}
+
+fn show(diff: &StateDiff, masked: &serde_json::Value, context: &Context) {
+    if diff.is_empty() {
+        return context.terminal.note("the two versions have the same resources and outputs");
+    }
+    for (kind, changes) in [("resources", &diff.resources), ("outputs", &diff.outputs)] {
+        for (index, change) in changes.iter().enumerate() {
+            show_change(change, kind, &masked[kind][index]["attributes"], context);
+        }
+    }
+}
+
+fn show_change(change: &ResourceChange, kind: &str, attributes: &serde_json::Value, context: &Context) {
+    let (sign, tone) = match change.change {
+        "added" => ("+", Tone::Good),
+        "removed" => ("-", Tone::Bad),
+        _ => ("~", Tone::Warn),
+    };
+    let what = if kind == "outputs" { format!("output.{}", change.address) } else { change.address.clone() };
+    context.terminal.data_line(&context.terminal.paint_data(tone, &format!("{sign} {what}")));
+    for attribute in attributes.as_array().into_iter().flatten() {
+        let text = |index: usize| attribute[index].as_str().unwrap_or_default();
+        context.terminal.data_line(&format!("    {}: {} -> {}", text(0), text(1), text(2)));
+    }
+}

@@ -1,0 +1,44 @@
+//! `infra state pull`.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::commands::Context;
+use crate::commands::stack_args::stack_names;
+use crate::commands::workspace::{Purpose, Workspace};
+use crate::engine;
+use crate::error::{Error, Exit, Result};
+
+/// Write the state of a stack to stdout, decrypted
+///
+/// Examples:
+///   infra state pull k8s-prod > k8s-prod.tfstate
+///   infra state pull k8s-prod --version 17
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct PullArgs {
+    /// The stack
+    #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
+    stack: Option<String>,
+    /// An old version, as `infra state history` numbers it
+    #[arg(long, value_name = "N")]
+    version: Option<u64>,
+}
+
+/// Runs the command.
+pub(super) async fn run(args: &PullArgs, context: &Context) -> Result<Exit> {
+    let workspace = Workspace::load(context)?;
+    let id = workspace.choose_one(args.stack.clone(), context)?.id.clone();
+    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let state = workspace
+        .with_session(context, purpose, async |session| match args.version {
+            Some(number) => engine::read_version(session, &id, number).await,
+            None => engine::pull_state(session, &id).await,
+        })
+        .await?;
+    if engine::StateFacts::of(&state).is_none() && args.version.is_none() {
+        return Err(Error::failed(format!("`{id}` has no state")));
+    }
+    context.terminal.data_line(String::from_utf8_lossy(&state).trim_end_matches('\n'));
+    Ok(Exit::OK)
+}

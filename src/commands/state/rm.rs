@@ -1,0 +1,69 @@
+//! `infra state rm` and `infra state mv`.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::commands::Context;
+use crate::commands::stack_args::stack_names;
+use crate::commands::workspace::{Purpose, Workspace};
+use crate::engine;
+use crate::error::{Exit, Result};
+use crate::tofu::call::StateEdit;
+
+/// Forget resources without destroying them
+///
+/// The state from before stays as a version, or is copied to `.infra/backups`.
+///
+/// Examples:
+///   infra state rm pihole 'proxmox_virtual_environment_vm.old'
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct RmArgs {
+    /// The stack
+    #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
+    stack: String,
+    /// The resources
+    #[arg(value_name = "ADDRESS", required = true)]
+    addresses: Vec<String>,
+}
+
+/// Give a resource another address
+///
+/// The state from before stays as a version, or is copied to `.infra/backups`.
+///
+/// Examples:
+///   infra state mv pihole terraform_data.a 'module.b.terraform_data.a'
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct MvArgs {
+    /// The stack
+    #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
+    stack: String,
+    /// The address it has
+    #[arg(value_name = "FROM")]
+    from: String,
+    /// The address it gets
+    #[arg(value_name = "TO")]
+    to: String,
+}
+
+/// Runs `rm`.
+pub(super) async fn remove(args: &RmArgs, context: &Context) -> Result<Exit> {
+    edit(&args.stack, StateEdit::Remove(&args.addresses), context).await
+}
+
+/// Runs `mv`.
+pub(super) async fn rename(args: &MvArgs, context: &Context) -> Result<Exit> {
+    edit(&args.stack, StateEdit::Move(&args.from, &args.to), context).await
+}
+
+async fn edit(stack: &str, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
+    let workspace = Workspace::load(context)?;
+    let id = workspace.choose_one(Some(stack.to_owned()), context)?.id.clone();
+    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let text = workspace
+        .with_session(context, purpose, async |session| engine::edit_state(session, &id, edit).await)
+        .await?;
+    text.lines().for_each(|line| context.terminal.note(line));
+    Ok(Exit::OK)
+}

@@ -1,0 +1,39 @@
+//! `infra state show`.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use crate::commands::Context;
+use crate::commands::stack_args::stack_names;
+use crate::commands::workspace::{Purpose, Workspace};
+use crate::engine;
+use crate::error::{Exit, Result};
+use crate::tofu::call::StateEdit;
+
+/// Show one resource of a state
+///
+/// Examples:
+///   infra state show k8s-prod 'module.nodes.proxmox_virtual_environment_vm.node["cp1"]'
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct ShowArgs {
+    /// The stack
+    #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
+    stack: String,
+    /// The resource's address
+    #[arg(value_name = "ADDRESS")]
+    address: String,
+}
+
+/// Runs the command.
+pub(super) async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
+    let workspace = Workspace::load(context)?;
+    let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
+    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let edit = StateEdit::Show(&args.address);
+    let text = workspace
+        .with_session(context, purpose, async |session| engine::edit_state(session, &id, edit).await)
+        .await?;
+    context.terminal.data(&text);
+    Ok(Exit::OK)
+}

@@ -1,0 +1,237 @@
+//! What two states differ in, resource by resource, with sensitive values masked.
+//!
+//! Pure: two states in, changes out. A value counts as sensitive if tofu says so for its
+//! attribute, or for an output, and so does every other value that contains it: providers
+//! copy values into attributes that nothing marks.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Stands for a value that must not be shown.
+const MASK: &str = "(sensitive)";
+
+/// A sensitive text with fewer characters is not looked for in other values.
+const SHORTEST_SECRET: usize = 4;
+
+/// What differs between two states.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct StateDiff {
+    /// Resources, sorted by address.
+    pub resources: Vec<ResourceChange>,
+    /// Outputs, sorted by name.
+    pub outputs: Vec<ResourceChange>,
+}
+
+/// One resource, or one output, that differs.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct ResourceChange {
+    /// Its address, or its name.
+    pub address: String,
+    /// `added`, `removed` or `changed`.
+    pub change: &'static str,
+    /// For a change: each attribute with its value before and after.
+    pub attributes: Vec<(String, String, String)>,
+}
+
+/// One side of a comparison: attributes as text, and which of them are sensitive.
+#[derive(Clone, Debug, Default)]
+struct Thing {
+    attributes: BTreeMap<String, Value>,
+    sensitive: Vec<String>,
+}
+
+/// Compares two states; what is no state counts as empty.
+pub fn diff_states(before: &[u8], after: &[u8]) -> StateDiff {
+    let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap_or_default();
+    let (before, after) = (read(before), read(after));
+    let (old, new) = ((resources(&before), outputs(&before)), (resources(&after), outputs(&after)));
+    let all = [&old.0, &old.1, &new.0, &new.1];
+    let secrets: Vec<String> = all.into_iter().flat_map(BTreeMap::values).flat_map(Thing::secrets).collect();
+    StateDiff { resources: compare(&old.0, &new.0, &secrets), outputs: compare(&old.1, &new.1, &secrets) }
+}
+
+impl Thing {
+    /// Returns the texts in its sensitive attributes; very short ones are in everything.
+    fn secrets(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let sensitive = self.attributes.iter().filter(|(name, _)| self.sensitive.contains(name));
+        sensitive.for_each(|(_, value)| collect_texts(value, &mut found));
+        found.retain(|text| text.chars().count() >= SHORTEST_SECRET);
+        found
+    }
+}
+
+fn collect_texts(value: &Value, into: &mut Vec<String>) {
+    match unframed(value) {
+        Value::String(text) => into.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, into)),
+        Value::Object(map) => map.values().for_each(|item| collect_texts(item, into)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns whether any text in a value contains a secret.
+fn tells(value: &Value, secrets: &[String]) -> bool {
+    let mut texts = Vec::new();
+    collect_texts(value, &mut texts);
+    texts.iter().any(|text| secrets.iter().any(|secret| text.contains(secret.as_str())))
+}
+
+/// Returns a value without the frame that values of any type are kept in.
+fn unframed(value: &Value) -> &Value {
+    match value.as_object() {
+        Some(map) if map.len() == 2 && map.contains_key("type") => map.get("value").unwrap_or(value),
+        _ => value,
+    }
+}
+
+impl StateDiff {
+    /// Returns whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.outputs.is_empty()
+    }
+}
+
+fn compare(
+    before: &BTreeMap<String, Thing>,
+    after: &BTreeMap<String, Thing>,
+    secrets: &[String],
+) -> Vec<ResourceChange> {
+    let mut changes: Vec<ResourceChange> = Vec::new();
+    for address in before.keys().chain(after.keys().filter(|address| !before.contains_key(*address))) {
+        let plain =
+            |change| Some(ResourceChange { address: address.clone(), change, attributes: Vec::new() });
+        changes.extend(match (before.get(address), after.get(address)) {
+            (Some(_), None) => plain("removed"),
+            (None, Some(_)) => plain("added"),
+            (Some(old), Some(new)) => changed(address, old, new, secrets),
+            (None, None) => None,
+        });
+    }
+    changes.sort_by(|one, other| one.address.cmp(&other.address));
+    changes
+}
+
+fn changed(address: &str, old: &Thing, new: &Thing, secrets: &[String]) -> Option<ResourceChange> {
+    let names =
+        old.attributes.keys().chain(new.attributes.keys().filter(|name| !old.attributes.contains_key(*name)));
+    let is_sensitive = |name: &String| old.sensitive.contains(name) || new.sensitive.contains(name);
+    let mut attributes = Vec::new();
+    for name in names {
+        let (one, other) = (old.attributes.get(name), new.attributes.get(name));
+        if one == other {
+            continue;
+        }
+        let shown = |value: Option<&Value>| match value {
+            None | Some(Value::Null) => "null".to_owned(),
+            Some(value) if is_sensitive(name) || tells(value, secrets) => MASK.to_owned(),
+            Some(value) => unframed(value).to_string(),
+        };
+        attributes.push((name.clone(), shown(one), shown(other)));
+    }
+    attributes.sort();
+    let change = "changed";
+    (!attributes.is_empty()).then(|| ResourceChange { address: address.to_owned(), change, attributes })
+}
+
+fn resources(state: &Value) -> BTreeMap<String, Thing> {
+    let mut things = BTreeMap::new();
+    for resource in items(&state["resources"]) {
+        for instance in items(&resource["instances"]) {
+            things.insert(address(resource, instance), thing(instance));
+        }
+    }
+    things
+}
+
+/// Returns the address as tofu writes it.
+fn address(resource: &Value, instance: &Value) -> String {
+    let text = |name: &str| resource[name].as_str().unwrap_or_default();
+    let module = if text("module").is_empty() { String::new() } else { format!("{}.", text("module")) };
+    let mode = if text("mode") == "data" { "data." } else { "" };
+    let key = match &instance["index_key"] {
+        Value::Null => String::new(),
+        Value::String(key) => format!("[{key:?}]"),
+        key => format!("[{key}]"),
+    };
+    format!("{module}{mode}{}.{}{key}", text("type"), text("name"))
+}
+
+fn thing(instance: &Value) -> Thing {
+    let attributes = instance["attributes"].as_object().cloned().unwrap_or_default();
+    let paths = items(&instance["sensitive_attributes"]);
+    // Whatever lies below a sensitive part: the whole attribute is masked.
+    let sensitive = paths.filter_map(|path| Some(path.get(0)?.get("value")?.as_str()?.to_owned()));
+    Thing { sensitive: sensitive.collect(), attributes: attributes.into_iter().collect() }
+}
+
+fn outputs(state: &Value) -> BTreeMap<String, Thing> {
+    let outputs = state["outputs"].as_object().cloned().unwrap_or_default();
+    let read = |output: &Value| Thing {
+        attributes: BTreeMap::from([("value".to_owned(), output["value"].clone())]),
+        sensitive: if output["sensitive"] == true { vec!["value".to_owned()] } else { Vec::new() },
+    };
+    outputs.iter().map(|(name, output)| (name.clone(), read(output))).collect()
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn state(instances: &Value, outputs: &Value) -> Vec<u8> {
+        let resource = json!({"module": "module.m", "mode": "managed", "type": "t", "name": "n", "instances": instances});
+        json!({"version": 4, "resources": [resource], "outputs": outputs}).to_string().into_bytes()
+    }
+
+    #[test]
+    fn resources_are_added_removed_and_changed_by_address() {
+        let before = state(
+            &json!([{"index_key": 0, "attributes": {"a": 1, "b": 2}}, {"index_key": "x", "attributes": {}}]),
+            &json!({}),
+        );
+        let after =
+            state(&json!([{"index_key": 0, "attributes": {"a": 1, "b": 3}}, {"attributes": {}}]), &json!({}));
+
+        let diff = diff_states(&before, &after).resources;
+
+        let told: Vec<_> = diff.iter().map(|change| (change.address.as_str(), change.change)).collect();
+        assert_eq!(
+            told,
+            [("module.m.t.n", "added"), ("module.m.t.n[\"x\"]", "removed"), ("module.m.t.n[0]", "changed")]
+        );
+        assert_eq!(diff[2].attributes, [("b".to_owned(), "2".to_owned(), "3".to_owned())]);
+    }
+
+    #[test]
+    fn a_sensitive_value_is_masked_on_both_sides() {
+        let secret = json!([[{"type": "get_attr", "value": "password"}]]);
+        let side = |value: &str, marks: &Value| {
+            let copy = format!("copied-{value}");
+            let instance =
+                json!([{"attributes": {"password": value, "copy": copy}, "sensitive_attributes": marks}]);
+            state(&instance, &json!({"o": {"value": value, "sensitive": true}}))
+        };
+
+        let diff = diff_states(&side("hunter2", &json!([])), &side("hunter3", &secret));
+
+        let shown = format!("{diff:?}");
+        assert!(shown.contains(MASK) && !shown.contains("hunter"), "{shown}");
+        assert_eq!((diff.resources.len(), diff.outputs.len()), (1, 1));
+    }
+
+    #[test]
+    fn the_same_state_differs_in_nothing() {
+        let one = state(&json!([{"attributes": {"a": 1}}]), &json!({"o": {"value": 1}}));
+
+        assert!(diff_states(&one, &one).is_empty());
+        assert!(diff_states(b"", b"nonsense").is_empty());
+    }
+}

@@ -61,7 +61,7 @@ fn check_exits_1_with_a_diff_and_writes_nothing() {
 
     let run = project.run("configure --check").exits(1);
 
-    run.stdout_has("-# hello from lab\n+# goodbye from lab").stderr_has("1 of 1 generated files are stale");
+    run.stdout_has("-# hello from lab\n+# goodbye from lab").stderr_has("1 file stale, 0 up to date");
     assert_eq!(project.read("infrastructure/a/main.tf"), "# hello from lab\n");
 }
 
@@ -89,6 +89,58 @@ fn a_file_edited_by_hand_stays_until_it_is_forced() {
     assert!(!project.has("other.txt"), "a refused run writes nothing at all");
     project.run("configure --force").succeeds();
     assert_eq!(project.read("infrastructure/a/main.tf"), "# hello from lab\n");
+}
+
+#[test]
+fn check_and_diff_name_what_was_edited_by_hand() {
+    let project = project();
+    project.run("configure").succeeds();
+    project.write("infrastructure/a/main.tf", "# mine\n");
+
+    let check = project.run("configure --check").exits(1);
+    let diff = project.run("configure --diff").succeeds();
+
+    check.stderr_has("`infrastructure/a/main.tf` was edited by hand").stderr_has("`--force`");
+    diff.stdout_has("-# mine").stderr_has("was edited by hand");
+}
+
+#[test]
+fn what_a_template_is_made_from_is_never_its_output() {
+    let project = project().file("templates/config/cluster.yaml.j2", "x: 1\n");
+    let before = project.read("cluster.yaml");
+
+    project.run("configure --force").exits(65).stderr_has("which is an input itself");
+
+    assert_eq!(project.read("cluster.yaml"), before);
+}
+
+#[test]
+fn a_lost_key_is_no_dead_end() {
+    let (project, key) = with_secrets();
+    project.run("configure").succeeds();
+    let new = AgeKey::new();
+    let rules = project.read("templates/config/.sops.yaml.j2").replace(&key.recipient, &new.recipient);
+    project.write("templates/config/.sops.yaml.j2", &rules);
+    let with_new_key = |args: &str| project.command(args).env("SOPS_AGE_KEY", &new.secret).output().unwrap();
+
+    let refused = with_new_key("configure");
+    let forced = with_new_key("configure --force");
+
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(77) && said.contains("infra configure --force"), "{said}");
+    assert!(forced.status.success(), "{}", String::from_utf8_lossy(&forced.stderr));
+    assert!(new.run_sops(&project.path("infrastructure"), &["-d", "secrets.sops.yaml"]).status.success());
+}
+
+#[test]
+fn secrets_that_are_no_yaml_name_their_template() {
+    let (project, _key) = with_secrets();
+    project.write("templates/config/infrastructure/secrets.sops.yaml.j2", "token: [ #{ token }#\n");
+
+    let run = project.run("configure").exits(65);
+
+    run.stderr_has("templates/config/infrastructure/secrets.sops.yaml.j2").stderr_lacks("hunter2-canary");
+    assert!(!project.has("infrastructure"));
 }
 
 #[test]
@@ -278,13 +330,13 @@ fn all_files_are_whole(dir: &Path) {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_leaves_the_tree_as_it_was() {
+fn a_file_in_the_place_of_a_folder_leaves_the_tree_as_it_was() {
     let project = project().file("templates/config/blocked/x.txt.j2", "x\n");
     project.write("blocked", "a file where a folder should be");
 
-    let run = project.run("configure").exits(69);
+    let run = project.run("configure").exits(65);
 
-    run.stderr_has("blocked");
+    run.stderr_has("`blocked/x.txt` would be generated, but a file is there").stderr_has("hint: ");
     assert!(!project.has("infrastructure") && !project.has(".infra/generated.json"));
 }
 

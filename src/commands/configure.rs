@@ -50,9 +50,9 @@ pub struct ConfigureArgs {
 /// Runs the command.
 pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
     let project = project::load(&project::find_root(&context.cwd)?)?;
-    let files = generate::generate(&project, context).await?;
+    let overwrite = if args.force { Overwrite::Force } else { Overwrite::Never };
+    let files = generate::generate(&project, overwrite, context).await?;
     let before = Manifest::load(&project.infra_dir())?;
-    let overwrite = if args.force || args.diff { Overwrite::Force } else { Overwrite::Never };
     let changes = find_changes(&project, &before, &files, overwrite, context).await?;
     if args.check || args.diff {
         return Ok(report(args, &changes, context));
@@ -70,7 +70,7 @@ pub(super) async fn bring_up_to_date(context: &Context) -> Result<()> {
     if !has_templates(&project)? {
         return Ok(());
     }
-    let files = generate::generate(&project, context).await?;
+    let files = generate::generate(&project, Overwrite::Never, context).await?;
     let before = Manifest::load(&project.infra_dir())?;
     let changes = find_changes(&project, &before, &files, Overwrite::Never, context).await?;
     write(&project, &before, &changes, context).await
@@ -78,19 +78,12 @@ pub(super) async fn bring_up_to_date(context: &Context) -> Result<()> {
 
 fn report(args: &ConfigureArgs, changes: &Changes, context: &Context) -> Exit {
     show::diffs(changes, context);
+    show::conflicts(changes, context);
     if !args.check {
         return Exit::OK;
     }
-    if changes.is_empty() {
-        context.terminal.note(&format!("{} generated files are up to date", changes.unchanged));
-        return Exit::OK;
-    }
-    let stale = changes.files.len() + changes.conflicts.len();
-    context.terminal.note(&format!(
-        "{stale} of {} generated files are stale; `infra configure` writes them",
-        stale + changes.unchanged
-    ));
-    crate::error::Kind::Failed.exit()
+    show::staleness(changes, context);
+    if changes.is_empty() { Exit::OK } else { crate::error::Kind::Failed.exit() }
 }
 
 async fn write(project: &Project, before: &Manifest, changes: &Changes, context: &Context) -> Result<()> {
@@ -129,16 +122,20 @@ fn refuse_conflicts(changes: &Changes, context: &Context) -> Result<()> {
     for conflict in &changes.conflicts {
         context.terminal.note(diff::unified(&conflict.change).trim_end());
     }
-    let count = changes.conflicts.len();
-    let edited = changes.conflicts.iter().any(|conflict| conflict.reason == Reason::Edited);
-    let path = first.change.path.display();
-    let message = match (count, edited) {
-        (1, true) => format!("`{path}` was edited by hand since it was generated"),
-        (1, false) => format!("`{path}` is there and was not generated"),
-        _ => format!("{count} files, `{path}` among them, hold what was not generated"),
+    let message = match changes.conflicts.len() {
+        1 => show::words_for(first),
+        count => {
+            let path = first.change.path.display();
+            format!("{count} files, `{path}` among them, hold what was not generated")
+        }
     };
     let error = Error::failed(message).detail("nothing was written; the diff above is what would be lost");
-    Err(error
-        .hint("move the change into the template or the data and run `infra configure` again")
-        .hint("replace it: `infra configure --force`"))
+    let removes = changes.conflicts.iter().all(|conflict| conflict.change.after.is_none());
+    Err(if removes {
+        error.hint("its template is gone; remove it: `infra configure --force`")
+    } else {
+        error
+            .hint("move the change into the template or the data and run `infra configure` again")
+            .hint("replace it: `infra configure --force`")
+    })
 }

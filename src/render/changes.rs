@@ -3,7 +3,7 @@
 //! Says for each file whether it is new, changed, the same, or gone, and which changes would
 //! undo what a person did. Nothing is written here. Begin at [`compare`].
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -92,21 +92,31 @@ impl std::fmt::Debug for Comparison<'_> {
 /// Compares the tree with what it should be.
 pub fn compare(with: &Comparison<'_>, files: &[GeneratedFile]) -> Result<Changes> {
     let mut changes = Changes::default();
-    for file in files {
-        refuse_links(with.root, &file.path)?;
-        with.compare_file(file, &mut changes)?;
-    }
-    let rendered: HashSet<&Path> = files.iter().map(|file| file.path.as_path()).collect();
-    for path in with.manifest.paths().filter(|path| !rendered.contains(path.as_path())) {
+    let rendered: HashMap<&Path, &GeneratedFile> =
+        files.iter().map(|file| (file.path.as_path(), file)).collect();
+    refuse_impossible(files, &rendered)?;
+    for path in with.manifest.paths().filter(|path| !rendered.contains_key(path.as_path())) {
         with.compare_leftover(&path, &mut changes)?;
     }
+    let going: HashSet<PathBuf> = changes.files.iter().map(|change| change.path.clone()).collect();
+    for file in files {
+        refuse_links(with.root, &file.path)?;
+        with.compare_file(file, &going, &mut changes)?;
+    }
     changes.files.sort_by(|a, b| a.path.cmp(&b.path));
+    changes.conflicts.sort_by(|a, b| a.change.path.cmp(&b.change.path));
     Ok(changes)
 }
 
 impl Comparison<'_> {
-    fn compare_file(&self, file: &GeneratedFile, changes: &mut Changes) -> Result<()> {
-        let before = read(&self.root.join(&file.path))?;
+    /// `going` are the files that are removed before anything is written.
+    fn compare_file(
+        &self,
+        file: &GeneratedFile,
+        going: &HashSet<PathBuf>,
+        changes: &mut Changes,
+    ) -> Result<()> {
+        let before = self.before(&file.path, going)?;
         changes.manifest.add(&file.path, &file.bytes);
         if before.as_ref().is_some_and(|(bytes, mode)| *bytes == file.bytes && *mode == file.mode) {
             changes.unchanged += 1;
@@ -124,11 +134,39 @@ impl Comparison<'_> {
     /// Looks at a file that was generated and no longer is.
     fn compare_leftover(&self, path: &Path, changes: &mut Changes) -> Result<()> {
         refuse_links(self.root, path)?;
-        let Some((before, mode)) = read(&self.root.join(path))? else { return Ok(()) };
+        // Something else may be there by now; it was not generated, and is nobody's business here.
+        let Found::File(before, mode) = look(&self.root.join(path))? else { return Ok(()) };
         let reason = (!self.manifest.wrote(path, &before)).then_some(Reason::Edited);
         let change = FileChange { path: path.to_owned(), before: Some(before), after: None, mode };
         self.decide(change, reason, changes);
         Ok(())
+    }
+
+    /// Reads what is in the place of a file; what is about to be removed does not count.
+    fn before(&self, path: &Path, going: &HashSet<PathBuf>) -> Result<Option<(Vec<u8>, u32)>> {
+        if path.ancestors().skip(1).any(|above| going.contains(above)) {
+            return Ok(None);
+        }
+        let place = self.root.join(path);
+        let what = match look(&place)? {
+            Found::Nothing => return Ok(None),
+            Found::File(bytes, mode) => return Ok(Some((bytes, mode))),
+            Found::Folder if self.is_emptied(path, going) => return Ok(None),
+            Found::Folder => "a folder",
+            Found::Other => "a link",
+            Found::Below(file) => return Err(in_the_way(path, "a file", &file)),
+        };
+        Err(in_the_way(path, what, &place))
+    }
+
+    /// Returns whether everything in a folder is about to be removed.
+    fn is_emptied(&self, folder: &Path, going: &HashSet<PathBuf>) -> bool {
+        let Ok(entries) = std::fs::read_dir(self.root.join(folder)) else { return false };
+        entries.flatten().all(|entry| {
+            let path = folder.join(entry.file_name());
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder { self.is_emptied(&path, going) } else { going.contains(&path) }
+        })
     }
 
     fn decide(&self, change: FileChange, reason: Option<Reason>, changes: &mut Changes) {
@@ -152,20 +190,61 @@ impl Comparison<'_> {
     }
 }
 
-/// Reads a file and its permission bits; none where there is none.
-fn read(path: &Path) -> Result<Option<(Vec<u8>, u32)>> {
+/// What is in the place of a file.
+enum Found {
+    Nothing,
+    File(Vec<u8>, u32),
+    Folder,
+    /// A link, or something stranger.
+    Other,
+    /// A file where a folder would have to be.
+    Below(PathBuf),
+}
+
+fn look(path: &Path) -> Result<Found> {
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            let file = path.ancestors().skip(1).find(|above| above.is_file()).unwrap_or(path);
+            return Ok(Found::Below(file.to_owned()));
+        }
         Err(error) => return Err(io("read", path)(error)),
     };
+    if metadata.is_dir() {
+        return Ok(Found::Folder);
+    }
     if !metadata.is_file() {
-        let what = if metadata.is_symlink() { "a link" } else { "no file" };
-        return Err(Error::invalid(format!("`{}` would be generated, but {what} is there", path.display()))
-            .hint("move it out of the way"));
+        return Ok(Found::Other);
     }
     let bytes = std::fs::read(path).map_err(io("read", path))?;
-    Ok(Some((bytes, metadata.permissions().mode() & 0o7777)))
+    Ok(Found::File(bytes, metadata.permissions().mode() & 0o7777))
+}
+
+fn in_the_way(path: &Path, what: &str, place: &Path) -> Error {
+    Error::invalid(format!("`{}` would be generated, but {what} is there", path.display()))
+        .at(place.display())
+        .hint("move it out of the way")
+}
+
+/// Refuses files of which one would have to be the folder of another, and those that are not ours to write.
+fn refuse_impossible(files: &[GeneratedFile], rendered: &HashMap<&Path, &GeneratedFile>) -> Result<()> {
+    for file in files {
+        if let Some(above) = file.path.ancestors().skip(1).find_map(|above| rendered.get(above)) {
+            return Err(Error::invalid(format!(
+                "`{}` would be a file and a folder: `{}` and `{}` are rendered to it",
+                above.path.display(),
+                above.origin,
+                file.origin
+            )));
+        }
+        let first = file.path.components().next().map(|part| part.as_os_str().to_owned());
+        if first.is_some_and(|first| first == ".git" || first == ".infra") {
+            return Err(Error::invalid(format!("`{}` is no place for generated files", file.path.display()))
+                .detail(format!("`{}` is rendered to it", file.origin)));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a path whose folders lead through a link: what it leads to may be outside the project.
@@ -290,6 +369,53 @@ mod tests {
 
         assert!(through.to_string().contains("through the link"), "{through}");
         assert!(over.to_string().contains("a link is there"), "{over}");
+    }
+
+    #[test]
+    fn what_cannot_be_written_side_by_side_or_is_not_ours_is_refused_before_anything() {
+        let root = tree(&[]);
+        let manifest = Manifest::default();
+        let with = Comparison {
+            root: root.path(),
+            manifest: &manifest,
+            overwrite: Overwrite::Force,
+            recorded: &|_| false,
+        };
+
+        let both = compare(&with, &[generated("dd", "1"), generated("dd/x", "2")]).unwrap_err();
+        let own = compare(&with, &[generated(".infra/generated.json", "1")]).unwrap_err();
+        let git = compare(&with, &[generated(".git/hooks/pre-commit", "1")]).unwrap_err();
+
+        assert!(both.to_string().contains("templates/dd.j2` and `templates/dd/x.j2"), "{both}");
+        assert!(own.to_string().contains("no place") && git.to_string().contains("no place"));
+    }
+
+    #[test]
+    fn a_folder_of_generated_files_may_become_a_file_and_the_other_way_round() {
+        let root = tree(&[("q/x", "1"), ("r", "1"), ("s/mine", "1"), ("s/x", "1")]);
+        let manifest = known(&[("q/x", "1"), ("r", "1"), ("s/x", "1")]);
+
+        let found = changes(root.path(), &manifest, &[generated("q", "2"), generated("r/y", "2")]);
+        let with = Comparison {
+            root: root.path(),
+            manifest: &manifest,
+            overwrite: Overwrite::Never,
+            recorded: &|_| false,
+        };
+        let refused = compare(&with, &[generated("s", "2")]).unwrap_err();
+
+        let paths: Vec<_> = found.files.iter().map(|file| file.path.to_str().unwrap()).collect();
+        assert_eq!(paths, ["q", "q/x", "r", "r/y", "s/x"]);
+        assert!(refused.to_string().contains("a folder is there"), "{refused}");
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_a_file_that_is_no_longer_generated_is_left_alone() {
+        let root = tree(&[("dd/mine", "1")]);
+
+        let found = changes(root.path(), &known(&[("dd", "1")]), &[]);
+
+        assert!(found.is_empty());
     }
 
     #[test]

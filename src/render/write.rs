@@ -33,15 +33,18 @@ pub fn write_tree(place: Place<'_>, changes: &Changes) -> Result<()> {
     }
     let staging = Staging::new(place.infra_dir)?;
     let staged = staging.fill(&changes.files)?;
-    let made = make_folders(place.root, &changes.files)?;
-    if let Err(error) = announce(place, changes) {
-        remove_empty(made.iter().map(PathBuf::as_path));
-        return Err(error);
-    }
-    for (change, staged) in changes.files.iter().zip(&staged) {
-        settle(&place.root.join(&change.path), staged.as_deref())?;
+    refuse_closed_folders(place.root, &changes.files)?;
+    announce(place, changes)?;
+    // A folder may become a file, or a file a folder, so what goes goes first.
+    for change in changes.files.iter().filter(|change| change.after.is_none()) {
+        settle(&place.root.join(&change.path), None)?;
     }
     remove_empty_parents(place.root, &changes.files);
+    for (change, staged) in changes.files.iter().zip(&staged).filter(|(_, staged)| staged.is_some()) {
+        let target = place.root.join(&change.path);
+        make_folder_of(&target)?;
+        settle(&target, staged.as_deref())?;
+    }
     remember(place, &changes.manifest)
 }
 
@@ -100,22 +103,20 @@ fn stage(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// Makes the folders of new files and refuses those that cannot be written; returns what it made.
-fn make_folders(root: &Path, changes: &[FileChange]) -> Result<Vec<PathBuf>> {
-    let mut made = Vec::new();
+/// Refuses folders in which nothing can be made, before anything is.
+fn refuse_closed_folders(root: &Path, changes: &[FileChange]) -> Result<()> {
     for change in changes {
-        let folder = root.join(change.path.parent().unwrap_or(Path::new("")));
-        let missing: Vec<PathBuf> =
-            folder.ancestors().take_while(|dir| !dir.exists()).map(Path::to_owned).collect();
-        let ready = std::fs::create_dir_all(&folder)
-            .and_then(|()| Ok(nix::unistd::access(&folder, nix::unistd::AccessFlags::W_OK)?));
-        made.extend(missing);
-        if let Err(error) = ready {
-            remove_empty(made.iter().map(PathBuf::as_path));
-            return Err(io("write", &change.path)(error).hint("nothing was changed"));
-        }
+        let path = root.join(&change.path);
+        let folder = path.ancestors().skip(1).find(|above| above.is_dir()).unwrap_or(root);
+        nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK)
+            .map_err(|error| io("write", &change.path)(error.into()).hint("nothing was changed"))?;
     }
-    Ok(made)
+    Ok(())
+}
+
+fn make_folder_of(target: &Path) -> Result<()> {
+    let folder = target.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|error| unfinished(target, error))
 }
 
 /// Puts a staged content into its place, or takes the file away.
@@ -271,5 +272,16 @@ mod tests {
         assert!(error.to_string().contains("file"), "{error}");
         assert_eq!(lab.text("one"), Some("old".into()));
         assert!(!lab.0.path().join("fresh").exists());
+    }
+
+    #[test]
+    fn a_folder_becomes_a_file_and_a_file_a_folder() {
+        let lab = lab();
+        lab.configure(&[("a/x", "1"), ("b", "1")]).unwrap();
+
+        lab.configure(&[("a", "2"), ("b/y", "2")]).unwrap();
+
+        assert_eq!((lab.text("a"), lab.text("b/y")), (Some("2".into()), Some("2".into())));
+        assert!(lab.configure(&[("a", "2"), ("b/y", "2")]).unwrap().is_empty());
     }
 }

@@ -35,7 +35,9 @@ pub async fn seal_output(
             Kind::Refused,
             format!("`{}` is an Ansible Vault; a rendered secret is written with SOPS", input.name),
         )),
-        Err(error) => Err(error.hint("without its key nobody can tell whether the secrets changed")),
+        Err(error) => Err(error
+            .hint("without its key nobody can tell whether the secrets changed")
+            .hint("encrypt it anew, whatever is in it: `infra configure --force`")),
     }
 }
 

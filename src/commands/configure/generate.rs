@@ -1,6 +1,7 @@
 //! From the project's files to the generated ones, in memory: settings → data → checks →
 //! derived values → templates → encrypted secrets.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::{plugins, seal};
@@ -8,9 +9,11 @@ use crate::commands::Context;
 use crate::error::{Error, Result};
 use crate::model::{Project, Values};
 use crate::project::{self, DataFile};
+use crate::render::changes::Overwrite;
 use crate::render::settings::resolve;
 use crate::render::{
-    self, Engine, GeneratedFile, RenderSettings, Surroundings, evaluate_derivations, load_inputs, render_tree,
+    self, Engine, GeneratedFile, RenderSettings, SourceFile, Surroundings, evaluate_derivations, load_inputs,
+    render_tree,
 };
 use crate::report::{Tone, Verbosity};
 
@@ -23,7 +26,11 @@ pub(in crate::commands) fn has_templates(project: &Project) -> Result<bool> {
 }
 
 /// Renders everything and writes nothing.
-pub(super) async fn generate(project: &Project, context: &Context) -> Result<Vec<GeneratedFile>> {
+pub(super) async fn generate(
+    project: &Project,
+    overwrite: Overwrite,
+    context: &Context,
+) -> Result<Vec<GeneratedFile>> {
     let settings = resolve(&project.root, &project.configure)?;
     if settings.inputs.is_empty() {
         return Err(nothing_to_render(project));
@@ -34,8 +41,28 @@ pub(super) async fn generate(project: &Project, context: &Context) -> Result<Vec
     let rendered = render_tree(&engine, &sources, &values, Path::new(&settings.output))?;
     tell_unread(&rendered.unread, context);
     let mut files = rendered.files;
-    seal::seal_secrets(project, &mut files, context).await?;
+    refuse_inputs(&settings, &sources, &files)?;
+    seal::seal_secrets(project, &mut files, overwrite, context).await?;
     Ok(files)
+}
+
+/// Refuses files that would take the place of what they are made from.
+fn refuse_inputs(settings: &RenderSettings, sources: &[SourceFile], files: &[GeneratedFile]) -> Result<()> {
+    let named = settings.data.iter().chain(&settings.derive).map(String::as_str);
+    let inputs: HashSet<&Path> = named
+        .chain(["infra.yaml", "makejinja.toml", DERIVE])
+        .chain(sources.iter().map(|source| source.origin.as_str()))
+        .map(Path::new)
+        .collect();
+    match files.iter().find(|file| inputs.contains(file.path.as_path())) {
+        None => Ok(()),
+        Some(file) => Err(Error::invalid(format!(
+            "`{}` would be rendered to `{}`, which is an input itself",
+            file.origin,
+            file.path.display()
+        ))
+        .hint("rename the template, or set `output` in infra.yaml")),
+    }
 }
 
 /// Reads, checks and completes the values.

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use crate::commands::Context;
-use crate::error::{Result, io};
+use crate::error::{Error, Kind, Result, io};
 use crate::model::Project;
 use crate::render::GeneratedFile;
+use crate::render::changes::Overwrite;
 use crate::render::diff::is_secret;
 use crate::report::passphrase_prompt;
 use crate::secrets::keyring::{KeyPlaces, Keyring, layout};
@@ -16,11 +17,13 @@ use crate::secrets::sealing::{rules_above, seal_output};
 use crate::secrets::sops::Input;
 use crate::secrets::sops::creation_rules::rule_for;
 use crate::secrets::sops::format::Format;
+use crate::secrets::sops::stores;
 
 /// Encrypts what must not be written in the clear.
 pub(super) async fn seal_secrets(
     project: &Project,
     files: &mut [GeneratedFile],
+    overwrite: Overwrite,
     context: &Context,
 ) -> Result<()> {
     if !files.iter().any(|file| is_secret(&file.path)) {
@@ -28,7 +31,8 @@ pub(super) async fn seal_secrets(
     }
     let prompt = passphrase_prompt(context.asking());
     let keyring = Keyring::load(key_places(project, context), &prompt).await;
-    let sealer = Sealer { project, rules: rendered_rules(files), keyring: &keyring, context };
+    let rules = rendered_rules(files);
+    let sealer = Sealer { project, rules, keyring: &keyring, overwrite, context };
     for file in files.iter_mut().filter(|file| is_secret(&file.path)) {
         file.bytes = sealer.seal(file).await?;
     }
@@ -39,6 +43,7 @@ struct Sealer<'a> {
     project: &'a Project,
     rules: BTreeMap<PathBuf, Vec<u8>>,
     keyring: &'a Keyring<'a>,
+    overwrite: Overwrite,
     context: &'a Context,
 }
 
@@ -55,8 +60,21 @@ impl Sealer<'_> {
             bytes: &plain,
             layout: layout(&self.project.root)?,
         };
-        let existing = existing(&path)?;
-        seal_output(self.keyring, input, &rule, existing.as_deref(), self.context.clock.now()).await
+        stores::load(input.format, &plain).map_err(|error| {
+            Error::invalid(format!("`{}` renders to what cannot be encrypted", file.origin)).detail(format!(
+                "`{}`: {}",
+                file.path.display(),
+                error.message()
+            ))
+        })?;
+        let (existing, now) = (existing(&path)?, self.context.clock.now());
+        match seal_output(self.keyring, input, &rule, existing.as_deref(), now).await {
+            // Whoever forces it has lost the key, or does not care for what was there.
+            Err(error) if error.kind() == Kind::Refused && self.overwrite == Overwrite::Force => {
+                seal_output(self.keyring, input, &rule, None, now).await
+            }
+            sealed => sealed,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a `configure` tells: differences for those who ask, one line for the rest.
 
 use crate::commands::Context;
-use crate::render::changes::{Changes, FileChange};
+use crate::render::changes::{Changes, Conflict, FileChange, Reason};
 use crate::render::diff;
 use crate::report::Tone;
 
@@ -13,6 +13,34 @@ pub(super) fn diffs(changes: &Changes, context: &Context) {
     for line in files.into_iter().flat_map(|change| lines(&diff::unified(change))) {
         context.terminal.data_line(&paint(&line, context));
     }
+}
+
+/// Tells what only `--force` replaces.
+pub(super) fn conflicts(changes: &Changes, context: &Context) {
+    for conflict in &changes.conflicts {
+        let warning = context.terminal.paint(Tone::Warn, "warning");
+        context.terminal.note(&format!("{warning}: {}; only `--force` undoes that", words_for(conflict)));
+    }
+}
+
+/// Says what a person did to a file.
+pub(super) fn words_for(conflict: &Conflict) -> String {
+    let path = conflict.change.path.display();
+    match conflict.reason {
+        Reason::Edited => format!("`{path}` was edited by hand since it was generated"),
+        Reason::Foreign => format!("`{path}` is there and was not generated"),
+    }
+}
+
+/// Tells whether the tree is as the templates say.
+pub(super) fn staleness(changes: &Changes, context: &Context) {
+    let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    let (stale, fresh) = (changes.files.len() + changes.conflicts.len(), changes.unchanged);
+    context.terminal.note(&match (stale, changes.files.len()) {
+        (0, _) => format!("{} up to date", files(fresh)),
+        (_, 0) => format!("{} stale, {} up to date", files(stale), fresh),
+        _ => format!("{} stale, {} up to date; `infra configure` writes them", files(stale), fresh),
+    });
 }
 
 /// Tells what was written.

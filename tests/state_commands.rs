@@ -383,3 +383,25 @@ fn a_migration_never_overwrites_a_state_that_is_there() {
     assert!(project.read("infrastructure/01-a/x/main.tf").contains("backend \"local\" {}"));
     assert_eq!(project.read("infrastructure/01-a/x/taken.tfstate"), foreign);
 }
+
+#[test]
+fn every_command_has_examples_first_and_stands_in_the_reference() {
+    let reference = format!("{}/docs/reference.md", env!("CARGO_MANIFEST_DIR"));
+    let reference = std::fs::read_to_string(reference).unwrap();
+    let help = |args: &str| {
+        let mut command = support::infra();
+        command.args(args.split_whitespace());
+        Running::start(command, args).wait().succeeds().stdout
+    };
+    let all = help("state --help");
+    let listed = all.split("Commands:\n").nth(1).unwrap().lines().take_while(|line| !line.is_empty());
+
+    let names: Vec<&str> = listed.filter_map(|line| line.split_whitespace().next()).collect();
+
+    assert_eq!(names.len(), 13, "{names:?}");
+    for name in names {
+        let text = help(&format!("state {name} --help"));
+        assert!(text.split("Usage:").next().unwrap().contains("Examples:\n  "), "{name}");
+        assert!(reference.contains(&format!("`infra state {name}")), "{name}");
+    }
+}

@@ -10,36 +10,44 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "support/minio.rs"]
+mod minio;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use infra::model::Clock;
-use infra::state::{HeldLock, StateName, StateStore, Writing};
+use infra::model::{Clock, Environment};
+use infra::state::{HeldLock, StateName, StateStore, StorePlace, Writing};
 use jiff::Timestamp;
 
-/// How often a writer is killed.
-const ROUNDS: u64 = 40;
+/// How often a writer to a folder is killed, and one to a bucket; `STATE_CRASH_ROUNDS` is for a soak.
+const ROUNDS: (u64, u64) = (160, 40);
 /// Tells a started copy where to write.
-const FOLDER: &str = "STATE_CRASH_FOLDER";
+const PLACE: &str = "STATE_CRASH_PLACE";
 const LOCK: &str = "crash-lock";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    match std::env::var(FOLDER) {
-        Ok(folder) => write_for_ever(Path::new(&folder)).await,
-        Err(_) => killing_a_writer_at_any_moment_loses_nothing_it_acknowledged().await,
+    if let Ok(place) = std::env::var(PLACE) {
+        return write_for_ever(&place).await;
     }
+    let soak = std::env::var("STATE_CRASH_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
+    let folder = tempfile::tempdir().unwrap();
+    let (local, bucket) = (soak.unwrap_or(ROUNDS.0), soak.unwrap_or(ROUNDS.1));
+    killing_a_writer_at_any_moment_loses_nothing_it_acknowledged(folder.path().to_str().unwrap(), local)
+        .await;
+    killing_a_writer_at_any_moment_loses_nothing_it_acknowledged(&minio::minio().fresh_url(), bucket).await;
+    println!("\ntest result: ok. 2 passed; 0 failed; writers killed: {}\n", local + bucket);
 }
 
-async fn killing_a_writer_at_any_moment_loses_nothing_it_acknowledged() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path());
+async fn killing_a_writer_at_any_moment_loses_nothing_it_acknowledged(place: &str, rounds: u64) {
+    let store = open(place);
     store.lock(&name(), &lock()).await.unwrap();
 
-    for round in 0..ROUNDS {
-        let acknowledged = write_until_killed(folder.path(), round);
+    for round in 0..rounds {
+        let acknowledged = write_until_killed(place, round);
 
         let found = number_in(&store.read(&name()).await.unwrap().unwrap());
         assert!(found == acknowledged || found == acknowledged + 1, "{found} after {acknowledged}");
@@ -48,12 +56,11 @@ async fn killing_a_writer_at_any_moment_loses_nothing_it_acknowledged() {
     for version in store.versions(&name()).await.unwrap() {
         number_in(&store.read_version(&name(), version.number).await.unwrap().unwrap());
     }
-    println!("\ntest result: ok. 1 passed; 0 failed; writers killed: {ROUNDS}\n");
 }
 
 /// The writer: a higher number each time, acknowledged on stdout.
-async fn write_for_ever(folder: &Path) {
-    let store = open(folder);
+async fn write_for_ever(place: &str) {
+    let store = open(place);
     let start = store.read(&name()).await.unwrap().map_or(0, |bytes| number_in(&bytes));
     for number in start + 1.. {
         let answer = store.write(&name(), Some(LOCK), sealed(number).into()).await.unwrap();
@@ -64,9 +71,9 @@ async fn write_for_ever(folder: &Path) {
 }
 
 /// Lets a child write, kills it some time after a few acknowledgements, returns the last one.
-fn write_until_killed(folder: &Path, round: u64) -> u64 {
+fn write_until_killed(place: &str, round: u64) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .env(FOLDER, folder)
+        .env(PLACE, place)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -82,8 +89,12 @@ fn write_until_killed(folder: &Path, round: u64) -> u64 {
     last
 }
 
-fn open(folder: &Path) -> StateStore {
-    StateStore::open_local(folder, Clock::new(Timestamp::now)).unwrap()
+fn open(place: &str) -> StateStore {
+    let place = StorePlace::parse(place, Path::new("/")).unwrap();
+    let env = Environment::default()
+        .with("AWS_ACCESS_KEY_ID", minio::USER)
+        .with("AWS_SECRET_ACCESS_KEY", minio::PASSWORD);
+    StateStore::open(&place, &env, Clock::new(Timestamp::now)).unwrap()
 }
 
 fn name() -> StateName {

@@ -27,13 +27,18 @@ pub struct StateFacts {
 }
 
 impl StateFacts {
-    /// Reads them from a state; nothing if there is none.
+    /// Reads them from a state; nothing if there is none, which tofu writes as one without a lineage.
     pub fn of(bytes: &[u8]) -> Option<Self> {
+        Self::read(bytes).filter(|facts| !facts.lineage.is_empty())
+    }
+
+    /// Reads them from a state that may never have been stored: it has no lineage yet.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
         let state: Value = serde_json::from_slice(bytes).ok()?;
         let lineage = state.get("lineage")?.as_str()?.to_owned();
         let resources = state.get("resources").and_then(Value::as_array).map_or(0, Vec::len);
         let serial = state.get("serial").and_then(Value::as_u64)?;
-        (!lineage.is_empty()).then_some(Self { serial, lineage, resources })
+        Some(Self { serial, lineage, resources })
     }
 }
 
@@ -74,7 +79,8 @@ async fn push(session: &Session, stack: &Stack, state: &[u8], mode: PushMode) ->
 /// The first state that tofu pushes to an empty place gets a new one; a second push keeps it.
 pub(super) fn same_lineage(one: &[u8], other: &[u8]) -> bool {
     let lineage = |bytes: &[u8]| StateFacts::of(bytes).map(|facts| facts.lineage);
-    lineage(one) == lineage(other)
+    // One that was never stored has none, and gets its first.
+    lineage(one).is_none_or(|one| Some(one) == lineage(other))
 }
 
 /// Runs one of tofu's own edits of a state and returns what it says.

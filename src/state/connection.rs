@@ -120,7 +120,8 @@ async fn welcome(
     }
 }
 
-async fn serve<S>(stream: S, peer: IpAddr, service: &Arc<Service>, mut stop: watch::Receiver<bool>)
+/// Serves the requests of one connection.
+pub(super) async fn serve<S>(stream: S, peer: IpAddr, service: &Arc<Service>, mut stop: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

@@ -4,15 +4,16 @@
 //! It runs on the tokio runtime it is started on and ends when told to, after the
 //! requests that are under way. It never chooses an address or a password.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::{RwLock, watch};
 use tokio::task::JoinHandle;
 
 use super::audit::{Audit, AuditSink};
-use super::connection::accept_until;
+use super::connection::{accept_until, serve};
 use super::gate::Gate;
 use super::metrics::Metrics;
 use super::{Credentials, Patience, StateStore, Tls, Users};
@@ -103,6 +104,17 @@ impl Service {
     pub fn with_audit(mut self, sink: AuditSink) -> Self {
         self.audit = Audit::to(sink);
         self
+    }
+}
+
+impl Service {
+    /// Serves one connection to its end, whatever it is made of; without counting or limits on how many.
+    pub async fn serve_stream<S>(self: Arc<Self>, stream: S, peer: IpAddr)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (_stop, stopped) = watch::channel(false);
+        serve(stream, peer, &self, stopped).await;
     }
 }
 

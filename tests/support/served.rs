@@ -74,6 +74,10 @@ impl Served {
             .expect("a process");
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits for the end and returns how long it took.
     pub fn wait(mut self) -> (ExitStatus, Duration) {
         let begun = Instant::now();

@@ -72,7 +72,7 @@ async fn push(
     context: &Context,
 ) -> Result<()> {
     let state = engine::open_state(session, id, bytes)?;
-    let facts = StateFacts::of(&state)
+    let facts = StateFacts::read(&state)
         .ok_or_else(|| Error::invalid("what is to be stored is no state").hint("it has no `lineage`"))?;
     let before = StateFacts::of(&engine::pull_state(session, id).await?);
     let aside = engine::push_state(session, id, &state, mode)

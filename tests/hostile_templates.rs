@@ -97,6 +97,11 @@ fn an_error_shows_the_templates_line_and_nothing_of_the_data() {
         "a\n#% for x, y in [password] %##% endfor %#",
         "a\n#% set password.x = 1 %#",
         "a\n#{ age_key(password) }#",
+        "a\n#{ age_key('public', password) }#",
+        "a\n#{ cloudflare_tunnel_id(password) }#",
+        "a\n#{ cloudflare_tunnel_secret('../' ~ password) }#",
+        "a\n#{ github_deploy_key('/' ~ password) }#",
+        "a\n#{ github_push_token(file_path=password) }#",
         "a\n#{ range(password) }#",
         "a\n#{ dict(password) }#",
         "a\n#{ map.pop(password) }#",
@@ -113,6 +118,17 @@ fn an_error_shows_the_templates_line_and_nothing_of_the_data() {
         assert!(!text.contains(SECRET) && !text.contains("horse"), "{text}");
         assert!(text.contains("templates/t.j2:2") && text.contains("2 | #"), "{template}\n{text}");
     }
+}
+
+#[test]
+fn a_missing_file_of_a_usual_name_is_named_and_a_key_can_be_made() {
+    let key = fails("#{ age_key('public') }#");
+    let tunnel = fails("#{ cloudflare_tunnel_id() }#");
+
+    assert!(key.message().ends_with("`age.key` cannot be read: there is no such file"), "{key}");
+    assert_eq!(key.hints(), ["make one with `infra secrets keygen --output age.key`"]);
+    assert!(tunnel.message().contains("`cloudflare-tunnel.json` cannot be read"), "{tunnel}");
+    assert_eq!(tunnel.hints().len(), 0);
 }
 
 #[test]

@@ -9,13 +9,16 @@ use minijinja::ErrorKind;
 
 use crate::error::Error;
 
-/// Our own words inside an error of minijinja.
+/// Our own words inside an error of minijinja, and what to do.
 #[derive(Debug)]
-struct Fault(String);
+struct Fault {
+    words: String,
+    hint: Option<&'static str>,
+}
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.words)
     }
 }
 
@@ -23,12 +26,17 @@ impl std::error::Error for Fault {}
 
 /// Makes an error of a filter, function or operator; the words must hold no value.
 pub fn fault(words: impl Into<String>) -> minijinja::Error {
+    with_hint(words, None)
+}
+
+/// Makes an error as [`fault`] does, with what to do about it.
+pub fn with_hint(words: impl Into<String>, hint: Option<&'static str>) -> minijinja::Error {
     let words = words.into();
-    minijinja::Error::new(ErrorKind::InvalidOperation, words.clone()).with_source(Fault(words))
+    minijinja::Error::new(ErrorKind::InvalidOperation, words.clone()).with_source(Fault { words, hint })
 }
 
 /// Where a failed expression stands, and why it failed.
-#[derive(Debug, Eq, PartialEq)]
+#[derive(Debug, Default, Eq, PartialEq)]
 pub struct Told {
     /// The template's name, where known.
     pub template: Option<String>,
@@ -36,13 +44,15 @@ pub struct Told {
     pub line: Option<usize>,
     /// Why, without values.
     pub words: String,
+    /// What to do, where known.
+    pub hint: Option<String>,
     /// Whether something was undefined.
     pub undefined: bool,
 }
 
 /// Finds the innermost place and the words of an error.
 pub fn tell(error: &minijinja::Error) -> Told {
-    let mut told = Told { template: None, line: None, words: words_of(error), undefined: false };
+    let mut told = Told { words: words_of(error), ..Told::default() };
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(each) = next {
         if let Some(inner) = each.downcast_ref::<minijinja::Error>() {
@@ -53,7 +63,8 @@ pub fn tell(error: &minijinja::Error) -> Told {
             told.words = words_of(inner);
             told.undefined = inner.kind() == ErrorKind::UndefinedError;
         } else if let Some(own) = each.downcast_ref::<Fault>() {
-            told.words.clone_from(&own.0);
+            told.words.clone_from(&own.words);
+            told.hint = own.hint.map(str::to_owned);
         }
         next = each.source();
     }
@@ -109,7 +120,8 @@ fn is_harmless(detail: &str) -> bool {
 
 /// Makes the error of one expression that stands in no template.
 pub fn of_expression(error: &minijinja::Error, expression: &str) -> Error {
-    Error::invalid(format!("`{expression}` cannot be evaluated")).detail(tell(error).words)
+    let told = tell(error);
+    Error::invalid(format!("`{expression}` cannot be evaluated")).detail(told.words).hint_if(told.hint)
 }
 
 #[cfg(test)]

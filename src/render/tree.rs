@@ -195,7 +195,7 @@ impl<'a> Tree<'a> {
         let text = template.render(()).map_err(|error| failed(&error))?;
         if text.len() > MAX_TEXT {
             let words = "its output is too large".to_owned();
-            return Err(self.explain(source, Told { template: None, line: None, words, undefined: false }));
+            return Err(self.explain(source, Told { words, ..Told::default() }));
         }
         Ok(text)
     }
@@ -222,7 +222,7 @@ impl<'a> Tree<'a> {
         let name = told.template.as_deref().and_then(template_path).unwrap_or_else(|| source.path.clone());
         let place = self.sources.iter().find(|each| each.path == name).map_or(&name, |each| &each.origin);
         let Some(number) = told.line else {
-            return Error::invalid(failure(source, &told.words)).at(place);
+            return Error::invalid(failure(source, &told.words)).at(place).hint_if(told.hint);
         };
         let line =
             self.templates.texts.get(&name).and_then(|text| text.lines().nth(number.saturating_sub(1)));
@@ -234,7 +234,7 @@ impl<'a> Tree<'a> {
         Error::invalid(failure(source, &words))
             .at(format!("{place}:{number}"))
             .detail(format!("{number} | {}", shorten(line)))
-            .hint_if(guess.map(|guess| format!("did you mean `{guess}`?")))
+            .hint_if(guess.map(|guess| format!("did you mean `{guess}`?")).or(told.hint))
     }
 
     /// Returns the first name on a line that neither the data nor the template has.

@@ -132,6 +132,32 @@ fn a_missing_file_of_a_usual_name_is_named_and_a_key_can_be_made() {
 }
 
 #[test]
+fn a_limit_or_a_wrong_operation_is_told_by_what_it_is() {
+    let cases = [
+        ("#{ range(1000001) }#", "`range` has more than 1000000 items"),
+        ("#{ range(1, 2, 0) }#", "the step of `range` must not be 0"),
+        ("#{ range(password) }#", "`range` takes whole numbers, found a string"),
+        ("#{ number // 0 }#", "division by zero"),
+        ("#{ number / 0 }#", "division by zero"),
+        ("#{ number | batch(0) }#", "a number cannot be iterated over"),
+    ];
+
+    for (template, expected) in cases {
+        let error = fails(template);
+        assert!(error.message().contains(expected), "{template}: {error}");
+    }
+}
+
+#[test]
+fn a_range_may_be_as_long_as_a_list() {
+    let template = b"#{ range(1000000) | length }# #{ range(200000) | sum }# #{ range(0, 300000, 3)[-1] }#";
+
+    let rendered = render(&[("t.j2", template)]).unwrap();
+
+    assert_eq!(rendered.files[0].bytes, b"1000000 19999900000 299997");
+}
+
+#[test]
 fn functions_read_nothing_outside_of_the_project() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("key"), "AGE-SECRET-KEY-1OUTSIDE").unwrap();

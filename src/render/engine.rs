@@ -13,7 +13,7 @@ use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment as Jinja, Output, State, UndefinedBehavior};
 
 use super::limits::{MAX_STEPS, MAX_TEXT, MAX_WRITTEN};
-use super::python::{from_json, methods, objects, operators, text};
+use super::python::{from_json, methods, objects, operators, range, text};
 use super::rewrite::Rewritten;
 use super::settings::{RenderSettings, UndefinedMode};
 use super::{fault, filters, functions, rewrite};
@@ -59,6 +59,7 @@ impl Engine {
         jinja.add_function("__tick", tick);
         operators::add_to(&mut jinja);
         objects::add_to(&mut jinja);
+        range::add_to(&mut jinja);
         filters::add_to(&mut jinja);
         functions::add_to(&mut jinja, surroundings);
         Ok(Self { settings: settings.clone(), jinja })

@@ -96,7 +96,19 @@ fn words_of(error: &minijinja::Error) -> String {
             format!("{detail}: see docs/rendering.md for those there are")
         }
         (_, Some(detail)) => detail.to_owned(),
+        (ErrorKind::InvalidOperation, None) => operation(error.detail().unwrap_or_default()).to_owned(),
         (_, None) => kind.to_string(),
+    }
+}
+
+/// Says what is wrong with an operation whose own words may hold a value.
+fn operation(detail: &str) -> &'static str {
+    let by_zero = ["/ 0", "// 0", "% 0", "/ 0.0", "// 0.0"];
+    match detail.strip_prefix("unable to calculate ") {
+        Some(rest) if by_zero.iter().any(|end| rest.ends_with(end)) => "division by zero",
+        Some(_) => "a number grew too large",
+        None if detail.starts_with("failed to sort") => "these values have no order",
+        None => "invalid operation: a value is not of the kind or form that is needed here",
     }
 }
 
@@ -114,8 +126,32 @@ fn is_harmless(detail: &str) -> bool {
         "recursion limit exceeded",
         "cannot convert ",
         "tried to extend a second time",
+        "strings can only be multiplied with ",
+        "sequences and iterables can only be ",
+        "cannot repeat unsized iterables",
+        "repeated string is too large",
+        "repeated sequence is too large",
+        "cannot slice by step size of 0",
+        "value is not ",
+        "cannot reverse values of type ",
+        "cannot calculate length of value of type ",
+        "cannot join value of type ",
+        "cannot get ",
+        "can only sum numbers, got ",
+        "rounded value is too large",
+        "unable to round value",
+        "cannot round value",
+        "method must be common, ceil or floor",
+        "count cannot be 0",
+        "cannot serialize to JSON",
+        "filter name ",
+        "zip filter argument must be iterable",
+        "non string keys passed to kwargs",
     ];
-    STARTS.iter().any(|start| detail.starts_with(start))
+    const KINDS: &[&str] = &["undefined", "bool", "number", "none", "string", "bytes", "sequence", "map"];
+    let not_iterable =
+        |detail: &str| detail.strip_suffix(" is not iterable").is_some_and(|kind| KINDS.contains(&kind));
+    STARTS.iter().any(|start| detail.starts_with(start)) || not_iterable(detail)
 }
 
 /// Makes the error of one expression that stands in no template.
@@ -132,7 +168,7 @@ mod tests {
     fn words_that_may_hold_a_value_are_left_out() {
         let leaking = minijinja::Error::new(ErrorKind::InvalidOperation, "unable to calculate hunter2 + 1");
 
-        assert_eq!(tell(&leaking).words, "invalid operation");
+        assert_eq!(tell(&leaking).words, "a number grew too large");
         assert_eq!(tell(&fault("the list has no such item")).words, "the list has no such item");
     }
 }

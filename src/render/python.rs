@@ -12,6 +12,7 @@ pub mod methods;
 pub mod number;
 pub mod objects;
 pub mod operators;
+pub mod range;
 pub mod text;
 
 use minijinja::value::{Kwargs, Value};

@@ -149,6 +149,35 @@ fn a_limit_or_a_wrong_operation_is_told_by_what_it_is() {
 }
 
 #[test]
+fn what_is_undefined_or_unclosed_is_named() {
+    let cases = [
+        ("#{ map.nope.x }#", "`map.nope` is undefined", ""),
+        ("#{ none.foo.bar }#", "`none.foo` is undefined", ""),
+        ("a\n#% for x in l %#\nb\n", "does not render", "`#% for` of line 2 is never closed"),
+        ("a\n#| b\nc\n", "does not render", "`#|` of line 2 is never closed"),
+        ("#{ l | lenght }#", "there is no filter `lenght`", "did you mean `length`?"),
+    ];
+
+    for (template, expected, hint) in cases {
+        let error = fails(template);
+        assert!(error.message().contains(expected), "{template}: {error}");
+        assert_eq!(error.hints().first().map_or("", String::as_str), hint, "{error}");
+    }
+}
+
+#[test]
+fn keys_that_expressions_read_are_not_told_as_unread() {
+    let root = tempfile::tempdir().unwrap();
+    let surroundings = Surroundings { root: root.path().to_owned(), env: Environment::default() };
+    let engine = Engine::new(&RenderSettings::conventional(), &surroundings).unwrap();
+    engine.evaluate("number + map.a | length", &values()).unwrap();
+
+    let rendered = render_tree(&engine, &[source("t.j2", b"#{ l }#")], &values(), Path::new("")).unwrap();
+
+    assert_eq!(rendered.unread, ["password"]);
+}
+
+#[test]
 fn a_range_may_be_as_long_as_a_list() {
     let template = b"#{ range(1000000) | length }# #{ range(200000) | sum }# #{ range(0, 300000, 3)[-1] }#";
 

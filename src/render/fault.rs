@@ -7,6 +7,7 @@ use std::fmt;
 
 use minijinja::ErrorKind;
 
+use super::known_names;
 use crate::error::Error;
 
 /// Our own words inside an error of minijinja, and what to do.
@@ -61,6 +62,7 @@ pub fn tell(error: &minijinja::Error) -> Told {
                 told.line = inner.line();
             }
             told.words = words_of(inner);
+            told.hint = unknown(inner).and_then(|(_, hint)| hint);
             told.undefined = inner.kind() == ErrorKind::UndefinedError;
         } else if let Some(own) = each.downcast_ref::<Fault>() {
             told.words.clone_from(&own.words);
@@ -71,9 +73,17 @@ pub fn tell(error: &minijinja::Error) -> Told {
     told
 }
 
+/// Returns what a template asks for and is not there, and a hint.
+fn unknown(error: &minijinja::Error) -> Option<(String, Option<String>)> {
+    known_names::unknown(error.kind(), error.detail()?)
+}
+
 /// Returns words that can hold no value.
 fn words_of(error: &minijinja::Error) -> String {
     let kind = error.kind();
+    if let Some((words, _)) = unknown(error) {
+        return words;
+    }
     let detail = error.detail().filter(|detail| match kind {
         ErrorKind::SyntaxError
         | ErrorKind::UnknownFilter
@@ -92,9 +102,6 @@ fn words_of(error: &minijinja::Error) -> String {
         (ErrorKind::WriteFailure, _) => "its output is too large".to_owned(),
         (ErrorKind::UndefinedError, _) => "a value is undefined".to_owned(),
         (ErrorKind::TemplateNotFound, _) => "no template of that name is below the inputs".to_owned(),
-        (ErrorKind::UnknownFilter | ErrorKind::UnknownTest | ErrorKind::UnknownFunction, Some(detail)) => {
-            format!("{detail}: see docs/rendering.md for those there are")
-        }
         (_, Some(detail)) => detail.to_owned(),
         (ErrorKind::InvalidOperation, None) => operation(error.detail().unwrap_or_default()).to_owned(),
         (_, None) => kind.to_string(),
@@ -154,9 +161,13 @@ fn is_harmless(detail: &str) -> bool {
     STARTS.iter().any(|start| detail.starts_with(start)) || not_iterable(detail)
 }
 
-/// Makes the error of one expression that stands in no template.
-pub fn of_expression(error: &minijinja::Error, expression: &str) -> Error {
-    let told = tell(error);
+/// Makes the error of one expression that stands in no template; `missing` names what is undefined
+/// in it, where that is known.
+pub fn of_expression(error: &minijinja::Error, expression: &str, missing: Option<String>) -> Error {
+    let mut told = tell(error);
+    if let Some(name) = missing.filter(|_| told.undefined) {
+        told.words = format!("`{name}` is undefined");
+    }
     Error::invalid(format!("`{expression}` cannot be evaluated")).detail(told.words).hint_if(told.hint)
 }
 

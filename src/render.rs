@@ -14,6 +14,7 @@ mod engine;
 mod fault;
 mod filters;
 mod functions;
+mod known_names;
 mod limits;
 mod makejinja_toml;
 pub mod manifest;
@@ -24,6 +25,7 @@ mod recorded;
 mod rewrite;
 pub mod settings;
 mod tree;
+mod undefined;
 mod walk;
 pub mod write;
 

@@ -382,6 +382,19 @@ fn what_is_nested_too_deep_is_refused_in_every_format() {
 }
 
 #[test]
+fn json_of_thousands_of_levels_is_refused_as_yaml_is() {
+    let (open, close) = ("[".repeat(8_000), "]".repeat(8_000));
+    let allowed = format!("{{\"a\": {}{}}}", "[".repeat(127), "]".repeat(127));
+
+    let json = refused("a.json", format!("{{\n\"a\": {open}{close}}}").as_bytes());
+    let maps = refused("b.json", format!("{}1{}", "{\"a\":".repeat(8_000), "}".repeat(8_000)).as_bytes());
+
+    assert_eq!(json, "`a.json` is nested more than 128 levels deep\n  at a.json:2:133");
+    assert!(maps.starts_with("`b.json` is nested more than 128 levels deep\n  at b.json:1:"), "{maps}");
+    assert!(load(&[("c.json", allowed.as_bytes())]).is_ok());
+}
+
+#[test]
 fn a_large_file_on_one_line_is_read_quickly() {
     let items = vec!["{\"name\": \"ü\"}"; 100_000].join(",");
     let json = format!("{{\"l\": [{items}]}}");

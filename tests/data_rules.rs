@@ -55,6 +55,17 @@ fn refused_node(lines: &str) -> String {
 }
 
 #[test]
+fn a_name_that_is_refused_is_never_proposed() {
+    for name in ["global", "Global", " worker "] {
+        let nodes = node(&format!("'{name}'"), "192.168.10.10", "bc:24:11:00:00:01");
+
+        let text = refused(CLUSTER, &format!("nodes:\n{nodes}"));
+
+        assert!(text.contains("other than `global`") && !text.contains("did you mean"), "{text}");
+    }
+}
+
+#[test]
 fn good_data_passes_without_a_warning() {
     assert_eq!(check(CLUSTER, &two_nodes()).unwrap(), []);
     assert_eq!(check("", "").unwrap(), []);

@@ -97,6 +97,11 @@ fn an_error_shows_the_templates_line_and_nothing_of_the_data() {
         "a\n#% for x, y in [password] %##% endfor %#",
         "a\n#% set password.x = 1 %#",
         "a\n#{ age_key(password) }#",
+        "a\n#{ age_key('public', password) }#",
+        "a\n#{ cloudflare_tunnel_id(password) }#",
+        "a\n#{ cloudflare_tunnel_secret('../' ~ password) }#",
+        "a\n#{ github_deploy_key('/' ~ password) }#",
+        "a\n#{ github_push_token(file_path=password) }#",
         "a\n#{ range(password) }#",
         "a\n#{ dict(password) }#",
         "a\n#{ map.pop(password) }#",
@@ -113,6 +118,72 @@ fn an_error_shows_the_templates_line_and_nothing_of_the_data() {
         assert!(!text.contains(SECRET) && !text.contains("horse"), "{text}");
         assert!(text.contains("templates/t.j2:2") && text.contains("2 | #"), "{template}\n{text}");
     }
+}
+
+#[test]
+fn a_missing_file_of_a_usual_name_is_named_and_a_key_can_be_made() {
+    let key = fails("#{ age_key('public') }#");
+    let tunnel = fails("#{ cloudflare_tunnel_id() }#");
+
+    assert!(key.message().ends_with("`age.key` cannot be read: there is no such file"), "{key}");
+    assert_eq!(key.hints(), ["make one with `infra secrets keygen --output age.key`"]);
+    assert!(tunnel.message().contains("`cloudflare-tunnel.json` cannot be read"), "{tunnel}");
+    assert_eq!(tunnel.hints().len(), 0);
+}
+
+#[test]
+fn a_limit_or_a_wrong_operation_is_told_by_what_it_is() {
+    let cases = [
+        ("#{ range(1000001) }#", "`range` has more than 1000000 items"),
+        ("#{ range(1, 2, 0) }#", "the step of `range` must not be 0"),
+        ("#{ range(password) }#", "`range` takes whole numbers, found a string"),
+        ("#{ number // 0 }#", "division by zero"),
+        ("#{ number / 0 }#", "division by zero"),
+        ("#{ number | batch(0) }#", "a number cannot be iterated over"),
+    ];
+
+    for (template, expected) in cases {
+        let error = fails(template);
+        assert!(error.message().contains(expected), "{template}: {error}");
+    }
+}
+
+#[test]
+fn what_is_undefined_or_unclosed_is_named() {
+    let cases = [
+        ("#{ map.nope.x }#", "`map.nope` is undefined", ""),
+        ("#{ none.foo.bar }#", "`none.foo` is undefined", ""),
+        ("a\n#% for x in l %#\nb\n", "does not render", "`#% for` of line 2 is never closed"),
+        ("a\n#| b\nc\n", "does not render", "`#|` of line 2 is never closed"),
+        ("#{ l | lenght }#", "there is no filter `lenght`", "did you mean `length`?"),
+    ];
+
+    for (template, expected, hint) in cases {
+        let error = fails(template);
+        assert!(error.message().contains(expected), "{template}: {error}");
+        assert_eq!(error.hints().first().map_or("", String::as_str), hint, "{error}");
+    }
+}
+
+#[test]
+fn keys_that_expressions_read_are_not_told_as_unread() {
+    let root = tempfile::tempdir().unwrap();
+    let surroundings = Surroundings { root: root.path().to_owned(), env: Environment::default() };
+    let engine = Engine::new(&RenderSettings::conventional(), &surroundings).unwrap();
+    engine.evaluate("number + map.a | length", &values()).unwrap();
+
+    let rendered = render_tree(&engine, &[source("t.j2", b"#{ l }#")], &values(), Path::new("")).unwrap();
+
+    assert_eq!(rendered.unread, ["password"]);
+}
+
+#[test]
+fn a_range_may_be_as_long_as_a_list() {
+    let template = b"#{ range(1000000) | length }# #{ range(200000) | sum }# #{ range(0, 300000, 3)[-1] }#";
+
+    let rendered = render(&[("t.j2", template)]).unwrap();
+
+    assert_eq!(rendered.files[0].bytes, b"1000000 19999900000 299997");
 }
 
 #[test]

@@ -45,7 +45,6 @@ const DIFFERENCES: &[(&str, Why)] = &[
     ("{% for x in nothing %}{% endfor %}", Why::MoreForgiving),
     ("{{ [1, 'a']|sort }}", Why::MoreForgiving),
     ("{% set x, y = 'ab' %}{{ x }}{{ y }}", Why::TextsAreNotUnpacked),
-    ("{{ '{!r}'.format('x') }}", Why::FormatFields),
     ("{{ '{:.1%}'.format(0.25) }}", Why::FormatFields),
     ("{{ '<b>x</b>'|striptags }}", Why::ForWebPages),
 ];
@@ -61,7 +60,7 @@ enum Why {
     MoreForgiving,
     /// A text is not taken apart into names.
     TextsAreNotUnpacked,
-    /// `str.format` knows neither `!r` nor `%`.
+    /// `str.format` knows no `%`.
     FormatFields,
     /// Filters that make web pages are not there.
     ForWebPages,

@@ -37,6 +37,22 @@ pub fn derive(values: &mut Values) {
     }
 }
 
+/// Returns whether a built-in derived value reads a key of the data.
+pub fn reads(key: &str) -> bool {
+    const KEYS: &[&str] = &[
+        "node_cidr",
+        "nodes",
+        "proxmox_api_url",
+        "proxmox_node",
+        "proxmox_vm_advanced",
+        "proxmox_vm_controller_defaults",
+        "proxmox_vm_defaults",
+        "proxmox_vm_worker_defaults",
+        "tfstate_password",
+    ];
+    KEYS.contains(&key)
+}
+
 /// Returns whether VMs on Proxmox are asked for.
 fn is_enabled(values: &Values) -> bool {
     is_given(values, "proxmox_api_url") && is_given(values, "proxmox_node")

@@ -13,10 +13,10 @@ use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment as Jinja, Output, State, UndefinedBehavior};
 
 use super::limits::{MAX_STEPS, MAX_TEXT, MAX_WRITTEN};
-use super::python::{from_json, methods, objects, operators, text};
-use super::rewrite::Rewritten;
+use super::python::{from_json, methods, objects, operators, range, text};
+use super::rewrite::{Rewritten, Tokens};
 use super::settings::{RenderSettings, UndefinedMode};
-use super::{fault, filters, functions, rewrite};
+use super::{fault, filters, functions, rewrite, undefined};
 use crate::error::{Error, Result};
 use crate::model::{Environment, Values};
 
@@ -33,6 +33,8 @@ pub struct Surroundings {
 pub struct Engine {
     pub(super) settings: RenderSettings,
     jinja: Jinja<'static>,
+    /// The names that expressions have read so far.
+    pub(super) read: Mutex<BTreeSet<String>>,
 }
 
 /// Shows no value: the environment's variables are among them.
@@ -59,9 +61,10 @@ impl Engine {
         jinja.add_function("__tick", tick);
         operators::add_to(&mut jinja);
         objects::add_to(&mut jinja);
+        range::add_to(&mut jinja);
         filters::add_to(&mut jinja);
         functions::add_to(&mut jinja, surroundings);
-        Ok(Self { settings: settings.clone(), jinja })
+        Ok(Self { settings: settings.clone(), jinja, read: Mutex::default() })
     }
 
     /// Evaluates one expression, as `derive.yaml` has them.
@@ -70,7 +73,15 @@ impl Engine {
     }
 
     fn evaluate_here(&self, expression: &str, values: &Values) -> Result<serde_json::Value> {
-        let failed = |error: minijinja::Error| fault::of_expression(&error, expression);
+        let tokens = Tokens::until(expression, "").ok().flatten().map(|(tokens, _)| tokens);
+        if let Some(tokens) = &tokens {
+            let names = tokens.names().map(str::to_owned);
+            self.read.lock().unwrap_or_else(PoisonError::into_inner).extend(names);
+        }
+        let failed = |error: minijinja::Error| {
+            let missing = tokens.as_ref().and_then(|tokens| self.missing_in(tokens, values));
+            fault::of_expression(&error, expression, missing)
+        };
         let mut jinja = self.jinja.clone();
         // The data may be large, and an expression names little of it.
         let named = values.iter().filter(|(name, _)| expression.contains(name.as_str()));
@@ -83,6 +94,20 @@ impl Engine {
         }
         serde_json::to_value(&value)
             .map_err(|_| Error::invalid(format!("`{expression}` is neither text, number, list nor map")))
+    }
+
+    /// Returns what is undefined in an expression: a name, or an access that leads nowhere.
+    fn missing_in(&self, tokens: &Tokens<'_>, values: &Values) -> Option<String> {
+        const LITERALS: &[&str] = &["true", "false", "none", "True", "False", "None", "not", "and", "or"];
+        const WORDS: &[&str] = &["in", "is", "if", "else"];
+        let known = |name: &str| {
+            values.contains_key(name)
+                || LITERALS.contains(&name)
+                || WORDS.contains(&name)
+                || self.jinja.globals().any(|(each, _)| each == name)
+        };
+        let name = tokens.names().find(|name| !known(name)).map(str::to_owned);
+        name.or_else(|| undefined::missing(tokens, values))
     }
 
     /// Returns an environment that knows these values and finds templates by name.

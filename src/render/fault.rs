@@ -7,15 +7,19 @@ use std::fmt;
 
 use minijinja::ErrorKind;
 
+use super::known_names;
 use crate::error::Error;
 
-/// Our own words inside an error of minijinja.
+/// Our own words inside an error of minijinja, and what to do.
 #[derive(Debug)]
-struct Fault(String);
+struct Fault {
+    words: String,
+    hint: Option<&'static str>,
+}
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.words)
     }
 }
 
@@ -23,12 +27,17 @@ impl std::error::Error for Fault {}
 
 /// Makes an error of a filter, function or operator; the words must hold no value.
 pub fn fault(words: impl Into<String>) -> minijinja::Error {
+    with_hint(words, None)
+}
+
+/// Makes an error as [`fault`] does, with what to do about it.
+pub fn with_hint(words: impl Into<String>, hint: Option<&'static str>) -> minijinja::Error {
     let words = words.into();
-    minijinja::Error::new(ErrorKind::InvalidOperation, words.clone()).with_source(Fault(words))
+    minijinja::Error::new(ErrorKind::InvalidOperation, words.clone()).with_source(Fault { words, hint })
 }
 
 /// Where a failed expression stands, and why it failed.
-#[derive(Debug, Eq, PartialEq)]
+#[derive(Debug, Default, Eq, PartialEq)]
 pub struct Told {
     /// The template's name, where known.
     pub template: Option<String>,
@@ -36,13 +45,15 @@ pub struct Told {
     pub line: Option<usize>,
     /// Why, without values.
     pub words: String,
+    /// What to do, where known.
+    pub hint: Option<String>,
     /// Whether something was undefined.
     pub undefined: bool,
 }
 
 /// Finds the innermost place and the words of an error.
 pub fn tell(error: &minijinja::Error) -> Told {
-    let mut told = Told { template: None, line: None, words: words_of(error), undefined: false };
+    let mut told = Told { words: words_of(error), ..Told::default() };
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(each) = next {
         if let Some(inner) = each.downcast_ref::<minijinja::Error>() {
@@ -51,18 +62,28 @@ pub fn tell(error: &minijinja::Error) -> Told {
                 told.line = inner.line();
             }
             told.words = words_of(inner);
+            told.hint = unknown(inner).and_then(|(_, hint)| hint);
             told.undefined = inner.kind() == ErrorKind::UndefinedError;
         } else if let Some(own) = each.downcast_ref::<Fault>() {
-            told.words.clone_from(&own.0);
+            told.words.clone_from(&own.words);
+            told.hint = own.hint.map(str::to_owned);
         }
         next = each.source();
     }
     told
 }
 
+/// Returns what a template asks for and is not there, and a hint.
+fn unknown(error: &minijinja::Error) -> Option<(String, Option<String>)> {
+    known_names::unknown(error.kind(), error.detail()?)
+}
+
 /// Returns words that can hold no value.
 fn words_of(error: &minijinja::Error) -> String {
     let kind = error.kind();
+    if let Some((words, _)) = unknown(error) {
+        return words;
+    }
     let detail = error.detail().filter(|detail| match kind {
         ErrorKind::SyntaxError
         | ErrorKind::UnknownFilter
@@ -81,11 +102,20 @@ fn words_of(error: &minijinja::Error) -> String {
         (ErrorKind::WriteFailure, _) => "its output is too large".to_owned(),
         (ErrorKind::UndefinedError, _) => "a value is undefined".to_owned(),
         (ErrorKind::TemplateNotFound, _) => "no template of that name is below the inputs".to_owned(),
-        (ErrorKind::UnknownFilter | ErrorKind::UnknownTest | ErrorKind::UnknownFunction, Some(detail)) => {
-            format!("{detail}: see docs/rendering.md for those there are")
-        }
         (_, Some(detail)) => detail.to_owned(),
+        (ErrorKind::InvalidOperation, None) => operation(error.detail().unwrap_or_default()).to_owned(),
         (_, None) => kind.to_string(),
+    }
+}
+
+/// Says what is wrong with an operation whose own words may hold a value.
+fn operation(detail: &str) -> &'static str {
+    let by_zero = ["/ 0", "// 0", "% 0", "/ 0.0", "// 0.0"];
+    match detail.strip_prefix("unable to calculate ") {
+        Some(rest) if by_zero.iter().any(|end| rest.ends_with(end)) => "division by zero",
+        Some(_) => "a number grew too large",
+        None if detail.starts_with("failed to sort") => "these values have no order",
+        None => "invalid operation: a value is not of the kind or form that is needed here",
     }
 }
 
@@ -103,13 +133,42 @@ fn is_harmless(detail: &str) -> bool {
         "recursion limit exceeded",
         "cannot convert ",
         "tried to extend a second time",
+        "strings can only be multiplied with ",
+        "sequences and iterables can only be ",
+        "cannot repeat unsized iterables",
+        "repeated string is too large",
+        "repeated sequence is too large",
+        "cannot slice by step size of 0",
+        "value is not ",
+        "cannot reverse values of type ",
+        "cannot calculate length of value of type ",
+        "cannot join value of type ",
+        "cannot get ",
+        "can only sum numbers, got ",
+        "rounded value is too large",
+        "unable to round value",
+        "cannot round value",
+        "method must be common, ceil or floor",
+        "count cannot be 0",
+        "cannot serialize to JSON",
+        "filter name ",
+        "zip filter argument must be iterable",
+        "non string keys passed to kwargs",
     ];
-    STARTS.iter().any(|start| detail.starts_with(start))
+    const KINDS: &[&str] = &["undefined", "bool", "number", "none", "string", "bytes", "sequence", "map"];
+    let not_iterable =
+        |detail: &str| detail.strip_suffix(" is not iterable").is_some_and(|kind| KINDS.contains(&kind));
+    STARTS.iter().any(|start| detail.starts_with(start)) || not_iterable(detail)
 }
 
-/// Makes the error of one expression that stands in no template.
-pub fn of_expression(error: &minijinja::Error, expression: &str) -> Error {
-    Error::invalid(format!("`{expression}` cannot be evaluated")).detail(tell(error).words)
+/// Makes the error of one expression that stands in no template; `missing` names what is undefined
+/// in it, where that is known.
+pub fn of_expression(error: &minijinja::Error, expression: &str, missing: Option<String>) -> Error {
+    let mut told = tell(error);
+    if let Some(name) = missing.filter(|_| told.undefined) {
+        told.words = format!("`{name}` is undefined");
+    }
+    Error::invalid(format!("`{expression}` cannot be evaluated")).detail(told.words).hint_if(told.hint)
 }
 
 #[cfg(test)]
@@ -120,7 +179,7 @@ mod tests {
     fn words_that_may_hold_a_value_are_left_out() {
         let leaking = minijinja::Error::new(ErrorKind::InvalidOperation, "unable to calculate hunter2 + 1");
 
-        assert_eq!(tell(&leaking).words, "invalid operation");
+        assert_eq!(tell(&leaking).words, "a number grew too large");
         assert_eq!(tell(&fault("the list has no such item")).words, "the list has no such item");
     }
 }

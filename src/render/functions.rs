@@ -1,8 +1,8 @@
 //! Functions of the seeds' makejinja plugin, natively: keys and tunnels from files of the
 //! project, addresses of a network.
 //!
-//! Files are read only below the project's root, links resolved; an error names the file and
-//! never what is in it.
+//! Files are read only below the project's root, links resolved. An error names a file only by
+//! its usual name: a path that a template hands over may come from the data.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use minijinja::{Environment as Jinja, Error};
 use serde_json::{Value as Json, json};
 
 use super::engine::Surroundings;
-use super::fault::fault;
+use super::fault::{fault, with_hint};
 use super::limits::MAX_FILE;
 use super::python::arguments::{Arguments, Given};
 use super::python::dict::Dict;
@@ -39,7 +39,7 @@ const FUNCTIONS: &[(&str, Call)] = &[
     ("age_key", |files, args| {
         let args = Arguments::read(args, &["key_type", "file_path"])?;
         let kind = args.required("key_type")?.to_string();
-        age_key(files, &kind, &args.text("file_path", "age.key")).map(Value::from)
+        age_key(files, &kind, &Asked::new(&args, AGE_KEY)).map(Value::from)
     }),
     ("cloudflare_tunnel_id", |files, args| tunnel_id(files, &path_of(args, TUNNEL)?).map(Value::from)),
     ("cloudflare_tunnel_secret", |files, args| {
@@ -53,8 +53,35 @@ const FUNCTIONS: &[(&str, Call)] = &[
     }),
 ];
 
-fn path_of(args: Given, default: &str) -> Result<String, Error> {
-    Ok(Arguments::read(args, &["file_path"])?.text("file_path", default))
+const AGE_KEY: &str = "age.key";
+const TUNNEL: &str = "cloudflare-tunnel.json";
+
+fn path_of(args: Given, usual: &'static str) -> Result<Asked, Error> {
+    Ok(Asked::new(&Arguments::read(args, &["file_path"])?, usual))
+}
+
+/// A file that a template asks for, and the name it has if nobody says otherwise.
+#[derive(Debug)]
+struct Asked {
+    path: String,
+    usual: &'static str,
+}
+
+impl Asked {
+    fn new(args: &Arguments, usual: &'static str) -> Self {
+        Self { path: args.text("file_path", usual), usual }
+    }
+
+    /// Returns what an error may call it.
+    fn name(&self) -> String {
+        if self.path == self.usual { format!("`{}`", self.usual) } else { "the file asked for".to_owned() }
+    }
+
+    fn missing(&self) -> Error {
+        let hint = "make one with `infra secrets keygen --output age.key`";
+        let hint = (self.path == AGE_KEY).then_some(hint);
+        with_hint(format!("{} cannot be read: there is no such file", self.name()), hint)
+    }
 }
 
 fn variables(surroundings: &Surroundings) -> Value {
@@ -90,14 +117,14 @@ fn nth_address(network: &str, place: i64) -> Option<String> {
 }
 
 /// Returns the public or the private key of an age key file.
-fn age_key(files: &Files, kind: &str, path: &str) -> Result<String, Error> {
+fn age_key(files: &Files, kind: &str, path: &Asked) -> Result<String, Error> {
     let text = files.read(path)?;
     let found = match kind {
         "public" => after(&text, "# public key: ", "age1"),
         "private" => after(&text, "", "AGE-SECRET-KEY-"),
         _ => return Err(fault("the first argument of `age_key` is `public` or `private`")),
     };
-    found.ok_or_else(|| fault(format!("`{path}` has no {kind} age key")))
+    found.ok_or_else(|| fault(format!("{} has no {kind} age key", path.name())))
 }
 
 /// Returns the first word that begins with a mark and stands after a lead.
@@ -109,15 +136,13 @@ fn after(text: &str, lead: &str, mark: &str) -> Option<String> {
     (word.len() > mark.len()).then(|| word.to_owned())
 }
 
-const TUNNEL: &str = "cloudflare-tunnel.json";
-
-fn tunnel_id(files: &Files, path: &str) -> Result<String, Error> {
+fn tunnel_id(files: &Files, path: &Asked) -> Result<String, Error> {
     let tunnel = files.json(path)?;
     let id = field(&tunnel, "TunnelID", path)?;
     Ok(id.as_str().map_or_else(|| id.to_string(), str::to_owned))
 }
 
-fn tunnel_secret(files: &Files, path: &str) -> Result<String, Error> {
+fn tunnel_secret(files: &Files, path: &Asked) -> Result<String, Error> {
     let tunnel = files.json(path)?;
     let [account, id, secret] =
         ["AccountTag", "TunnelID", "TunnelSecret"].map(|name| field(&tunnel, name, path));
@@ -125,8 +150,9 @@ fn tunnel_secret(files: &Files, path: &str) -> Result<String, Error> {
     Ok(BASE64.encode(token.to_string()))
 }
 
-fn field<'a>(json: &'a Json, name: &str, path: &str) -> Result<&'a Json, Error> {
-    json.get(name).filter(|value| !value.is_null()).ok_or_else(|| fault(format!("`{path}` has no `{name}`")))
+fn field<'a>(json: &'a Json, name: &str, path: &Asked) -> Result<&'a Json, Error> {
+    let value = json.get(name).filter(|value| !value.is_null());
+    value.ok_or_else(|| fault(format!("{} has no `{name}`", path.name())))
 }
 
 fn trimmed(text: String) -> Value {
@@ -140,29 +166,30 @@ struct Files {
 }
 
 impl Files {
-    fn read(&self, path: &str) -> Result<String, Error> {
-        let real = self.resolve(path)?;
-        let cannot = |why: &str| fault(format!("`{path}` cannot be read: {why}"));
-        let size = std::fs::metadata(&real).map_err(|_| cannot("there is no such file"))?.len();
+    fn read(&self, file: &Asked) -> Result<String, Error> {
+        let cannot = |why: &str| fault(format!("{} cannot be read: {why}", file.name()));
+        let real = self.resolve(&file.path).map_err(|error| match error {
+            Unresolved::Outside => fault(format!("{} is outside of the project", file.name())),
+            Unresolved::Missing => file.missing(),
+        })?;
+        let size = std::fs::metadata(&real).map_err(|_| file.missing())?.len();
         if size > MAX_FILE {
-            return Err(cannot("it is too large"));
+            return Err(cannot(&format!("it is larger than {} MiB", MAX_FILE >> 20)));
         }
         let bytes = std::fs::read(&real).map_err(|error| cannot(&error.kind().to_string()))?;
         String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8"))
     }
 
     /// Returns where a path leads; one outside of the project is refused, by links too.
-    fn resolve(&self, path: &str) -> Result<PathBuf, Error> {
-        let outside = || fault(format!("`{path}` is outside of the project"));
-        let below = inside("file", path).map_err(|_| outside())?;
-        let real = self.root.join(below).canonicalize();
-        let real = real.map_err(|_| fault(format!("`{path}` cannot be read: there is no such file")))?;
-        let root = self.root.canonicalize().map_err(|_| outside())?;
-        if real.starts_with(&root) { Ok(real) } else { Err(outside()) }
+    fn resolve(&self, path: &str) -> Result<PathBuf, Unresolved> {
+        let below = inside("file", path).map_err(|_| Unresolved::Outside)?;
+        let real = self.root.join(below).canonicalize().map_err(|_| Unresolved::Missing)?;
+        let root = self.root.canonicalize().map_err(|_| Unresolved::Outside)?;
+        if real.starts_with(&root) { Ok(real) } else { Err(Unresolved::Outside) }
     }
 
-    fn json(&self, path: &str) -> Result<Json, Error> {
-        serde_json::from_str(&self.read(path)?).map_err(|_| fault(format!("`{path}` is no JSON")))
+    fn json(&self, file: &Asked) -> Result<Json, Error> {
+        serde_json::from_str(&self.read(file)?).map_err(|_| fault(format!("{} is no JSON", file.name())))
     }
 
     /// Returns the patches of a kind of Talos node, relative to the root.
@@ -173,6 +200,13 @@ impl Files {
         found.sort();
         Ok(List::value(found.into_iter().map(|file| Value::from(format!("{below}/{file}"))).collect()))
     }
+}
+
+/// Why a path leads to no file that may be read.
+#[derive(Clone, Copy, Debug)]
+enum Unresolved {
+    Outside,
+    Missing,
 }
 
 fn patches(folder: &Path) -> Vec<String> {
@@ -187,6 +221,10 @@ fn patches(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn asked(path: &str, usual: &'static str) -> Asked {
+        Asked { path: path.to_owned(), usual }
+    }
 
     #[test]
     fn the_nth_host_is_counted_from_the_network() {
@@ -203,10 +241,10 @@ mod tests {
         std::fs::write(dir.path().join("age.key"), "# public key: age1abc\nAGE-SECRET-KEY-1XYZ\n").unwrap();
         let files = Files { root: dir.path().to_owned() };
 
-        assert_eq!(age_key(&files, "public", "age.key").unwrap(), "age1abc");
-        assert_eq!(age_key(&files, "private", "age.key").unwrap(), "AGE-SECRET-KEY-1XYZ");
+        assert_eq!(age_key(&files, "public", &asked(AGE_KEY, AGE_KEY)).unwrap(), "age1abc");
+        assert_eq!(age_key(&files, "private", &asked(AGE_KEY, AGE_KEY)).unwrap(), "AGE-SECRET-KEY-1XYZ");
         for path in ["../x", "/etc/passwd"] {
-            let error = files.read(path).unwrap_err();
+            let error = files.read(&asked(path, AGE_KEY)).unwrap_err();
             assert!(error.to_string().contains("outside of the project"), "{error}");
         }
     }
@@ -218,9 +256,9 @@ mod tests {
         std::fs::write(dir.path().join(TUNNEL), json).unwrap();
         let files = Files { root: dir.path().to_owned() };
 
-        let token = BASE64.decode(tunnel_secret(&files, TUNNEL).unwrap()).unwrap();
+        let token = BASE64.decode(tunnel_secret(&files, &asked(TUNNEL, TUNNEL)).unwrap()).unwrap();
 
         assert_eq!(token, br#"{"a":"acc","t":"id","s":"sec"}"#);
-        assert_eq!(tunnel_id(&files, TUNNEL).unwrap(), "id");
+        assert_eq!(tunnel_id(&files, &asked(TUNNEL, TUNNEL)).unwrap(), "id");
     }
 }

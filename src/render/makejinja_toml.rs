@@ -161,10 +161,48 @@ const NAMES: &[&str] = &[
     "internal",
 ];
 
+/// The keys of the tables that are read whole.
+const TABLES: &[(&str, &[&str])] = &[
+    (
+        "delimiter",
+        &["block_start", "block_end", "variable_start", "variable_end", "comment_start", "comment_end"],
+    ),
+    ("prefix", &["line_statement", "line_comment"]),
+    ("whitespace", &["trim_blocks", "lstrip_blocks", "keep_trailing_newline", "newline_sequence"]),
+];
+
+/// Tells every unknown key at once, each with the nearest known one.
 fn check_names(table: &toml::Table) -> Result<()> {
-    let Some(unknown) = table.keys().find(|key| !NAMES.contains(&key.as_str())) else { return Ok(()) };
-    let guess = nearest(unknown, NAMES.iter().copied()).map(|guess| format!("did you mean `{guess}`?"));
-    Err(Error::invalid(format!("`{FILE}` has the unknown key `{unknown}`")).at(FILE).hint_if(guess))
+    let mut unknown = unknown_names("", table, NAMES);
+    for (name, known) in TABLES {
+        if let Some(toml::Value::Table(inner)) = table.get(*name) {
+            unknown.extend(unknown_names(&format!("{name}."), inner, known));
+        }
+    }
+    match unknown.as_slice() {
+        [] => Ok(()),
+        [(name, guess)] => {
+            let hint = guess.map(|guess| format!("did you mean `{guess}`?"));
+            Err(Error::invalid(format!("`{FILE}` has the unknown key `{name}`")).at(FILE).hint_if(hint))
+        }
+        several => {
+            let message = format!("`{FILE}` has {} unknown keys", several.len());
+            Err(several.iter().fold(Error::invalid(message).at(FILE), |error, (name, guess)| {
+                let guess = guess.map(|guess| format!("; did you mean `{guess}`?")).unwrap_or_default();
+                error.detail(format!("`{name}`{guess}"))
+            }))
+        }
+    }
+}
+
+/// Returns the keys that are not among the known ones, and for each the nearest of them.
+fn unknown_names(
+    prefix: &str,
+    table: &toml::Table,
+    known: &'static [&'static str],
+) -> Vec<(String, Option<&'static str>)> {
+    let unknown = table.keys().filter(|key| !known.contains(&key.as_str()));
+    unknown.map(|key| (format!("{prefix}{key}"), nearest(key, known.iter().copied()))).collect()
 }
 
 impl MakejinjaToml {
@@ -257,6 +295,21 @@ mod tests {
         let error = parse("input = [\"a\"]\n").unwrap_err();
 
         assert!(error.to_string().contains("did you mean `inputs`?"), "{error}");
+    }
+
+    #[test]
+    fn all_unknown_keys_are_told_at_once() {
+        let error = parse("input = []\nzzz = 1\n[delimiter]\nblock_strat = \"x\"\n").unwrap_err();
+
+        assert_eq!(error.message(), "`makejinja.toml` has 3 unknown keys");
+        let text = error.to_string();
+        for part in [
+            "`input`; did you mean `inputs`?",
+            "`zzz`",
+            "`delimiter.block_strat`; did you mean `block_start`?",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
     }
 
     #[test]

@@ -6,12 +6,15 @@
 
 pub mod arguments;
 pub mod dict;
+pub mod fields;
 pub mod format;
 pub mod list;
 pub mod methods;
 pub mod number;
 pub mod objects;
 pub mod operators;
+pub mod pretty;
+pub mod range;
 pub mod text;
 
 use minijinja::value::{Kwargs, Value};

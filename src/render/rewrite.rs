@@ -10,12 +10,14 @@ mod expression;
 mod macros;
 mod operand;
 mod tags;
-mod tokens;
+pub mod tokens;
+mod unclosed;
 
 pub use tags::{Rewritten, template};
+pub use tokens::Tokens;
+pub use unclosed::unclosed;
 
 use super::fault::fault;
-use tokens::Tokens;
 
 /// What marks the tags of a template.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -43,16 +45,21 @@ impl From<TooLong> for minijinja::Error {
 
 /// Returns the names that the tags of some text read: no attributes, filters, tests or calls.
 pub fn names_in(text: &str, marks: &Marks) -> Vec<String> {
-    let mut names = Vec::new();
+    tags_in(text, marks).iter().flat_map(|tokens| tokens.names().map(str::to_owned)).collect()
+}
+
+/// Returns the words of each tag of some text, as far as they are Jinja.
+pub fn tags_in<'a>(text: &'a str, marks: &Marks) -> Vec<Tokens<'a>> {
+    let mut tags = Vec::new();
     for (start, end) in [&marks.block, &marks.variable] {
         for inside in text.split(start.as_str()).skip(1) {
             let inside = inside.trim_start_matches(['-', '+']);
             if let Ok(Some((tokens, _))) = Tokens::until(inside, end) {
-                names.extend(tokens.names().map(str::to_owned));
+                tags.push(tokens);
             }
         }
     }
-    names
+    tags
 }
 
 /// Rewrites a single expression; one that is not understood stays as it is.

@@ -14,9 +14,9 @@ use regex::Regex;
 use super::engine::{Engine, STACK, Templates, add_values, on_a_large_stack, template_path};
 use super::fault::{Told, tell};
 use super::limits::MAX_TEXT;
-use super::rewrite::names_in;
+use super::rewrite::{names_in, tags_in, unclosed};
 use super::settings::inside;
-use super::{GeneratedFile, SourceFile};
+use super::{GeneratedFile, SourceFile, derive, undefined};
 use crate::error::{Error, Result};
 use crate::model::{Values, nearest};
 
@@ -25,7 +25,8 @@ use crate::model::{Values, nearest};
 pub struct Rendered {
     /// The files, sorted by path.
     pub files: Vec<GeneratedFile>,
-    /// Keys at the top of the data that no template names, in the order of the data.
+    /// Keys at the top of the data that neither a template nor a derived value reads, in the order of
+    /// the data.
     pub unread: Vec<String>,
 }
 
@@ -195,7 +196,7 @@ impl<'a> Tree<'a> {
         let text = template.render(()).map_err(|error| failed(&error))?;
         if text.len() > MAX_TEXT {
             let words = "its output is too large".to_owned();
-            return Err(self.explain(source, Told { template: None, line: None, words, undefined: false }));
+            return Err(self.explain(source, Told { words, ..Told::default() }));
         }
         Ok(text)
     }
@@ -222,19 +223,35 @@ impl<'a> Tree<'a> {
         let name = told.template.as_deref().and_then(template_path).unwrap_or_else(|| source.path.clone());
         let place = self.sources.iter().find(|each| each.path == name).map_or(&name, |each| &each.origin);
         let Some(number) = told.line else {
-            return Error::invalid(failure(source, &told.words)).at(place);
+            return Error::invalid(failure(source, &told.words)).at(place).hint_if(told.hint);
         };
         let line =
             self.templates.texts.get(&name).and_then(|text| text.lines().nth(number.saturating_sub(1)));
         let line = line.unwrap_or_default();
         let unknown = told.undefined.then(|| self.unknown_name(&name, line)).flatten();
-        let words = unknown.as_ref().map_or(told.words, |name| format!("`{name}` is undefined"));
+        let path = told.undefined.then(|| self.missing_path(line)).flatten();
+        let hint = told.hint.clone().or_else(|| self.unclosed_part(&name, &told.words));
+        let missing = unknown.as_ref().or(path.as_ref());
+        let words = missing.map_or(told.words, |name| format!("`{name}` is undefined"));
         let guess = unknown
             .and_then(|name| nearest(&name, self.values.keys().map(String::as_str)).map(str::to_owned));
         Error::invalid(failure(source, &words))
             .at(format!("{place}:{number}"))
             .detail(format!("{number} | {}", shorten(line)))
-            .hint_if(guess.map(|guess| format!("did you mean `{guess}`?")))
+            .hint_if(guess.map(|guess| format!("did you mean `{guess}`?")).or(hint))
+    }
+
+    /// Returns the first access on a line that leads nowhere in the data.
+    fn missing_path(&self, line: &str) -> Option<String> {
+        let tags = tags_in(line, &self.engine.settings.marks);
+        tags.iter().find_map(|tokens| undefined::missing(tokens, self.values))
+    }
+
+    /// Returns what a template that ends too early never closes.
+    fn unclosed_part(&self, template: &str, words: &str) -> Option<String> {
+        let text = self.templates.texts.get(template).filter(|_| words.contains("unexpected end of"))?;
+        let (what, line) = unclosed(text, &self.engine.settings.marks)?;
+        Some(format!("`{what}` of line {line} is never closed"))
     }
 
     /// Returns the first name on a line that neither the data nor the template has.
@@ -247,10 +264,13 @@ impl<'a> Tree<'a> {
         names.filter(|name| needed.contains(name)).find(|name| !known(name))
     }
 
-    /// Returns the keys of the data that stand in no tag of a template that was used.
+    /// Returns the keys of the data that stand in no tag of a template that was used, and that no
+    /// derived value reads.
     fn unread(&self) -> Vec<String> {
         let names = self.templates.names.lock().unwrap_or_else(PoisonError::into_inner);
-        self.values.keys().filter(|key| !names.contains(*key)).cloned().collect()
+        let derived = self.engine.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_read = |key: &String| names.contains(key) || derived.contains(key) || derive::reads(key);
+        self.values.keys().filter(|key| !is_read(key)).cloned().collect()
     }
 
     /// Compiles what is only there to be included, once for all that get an environment of their own.

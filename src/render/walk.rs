@@ -85,7 +85,9 @@ impl Found<'_> {
         }
         let origin = self.shown(path);
         if metadata.len() > MAX_FILE {
-            return Err(Error::invalid(format!("`{origin}` is too large: {} bytes", metadata.len())));
+            let (limit, found) = (MAX_FILE >> 20, metadata.len());
+            let message = format!("`{origin}` is larger than {limit} MiB, found {found} bytes");
+            return Err(Error::invalid(message));
         }
         let bytes = fs::read(path).map_err(io("read", path))?;
         let mode = metadata.permissions().mode() & 0o777;

@@ -131,7 +131,10 @@ impl Checker {
         let lower = text.trim().to_lowercase();
         let candidates = [lower.replace('-', ":"), lower, text.trim_start_matches('v').to_owned()];
         let pattern = schema["pattern"].as_str()?;
-        candidates.iter().find(|text| self.matches(pattern, text)).and_then(|text| meant(text))
+        let refused =
+            |text: &str| schema["not"]["enum"].as_array().is_some_and(|list| list.contains(&text.into()));
+        let mut usable = candidates.iter().filter(|candidate| *candidate != text && !refused(candidate));
+        usable.find(|text| self.matches(pattern, text)).and_then(|text| meant(text))
     }
 
     fn matches(&mut self, pattern: &str, text: &str) -> bool {

@@ -1,7 +1,8 @@
 //! Turns a JSON file into a tree with places.
 //!
 //! `serde_json` decides first whether the text is JSON at all; the walk after it only needs to
-//! find where things stand. A key that is given twice is an error. Begin at [`parse`].
+//! find where things stand. A key that is given twice is an error, and so is what is nested too
+//! deep. Begin at [`parse`].
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,14 +11,15 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::lines::Lines;
-use super::node::{Budget, Entry, Node, Place};
+use super::node::{Budget, DEPTH_LIMIT, Entry, Node, Place, too_deep};
 use crate::error::{Error, Result};
 
 /// Reads a text that is one JSON value.
 pub fn parse(file: &Arc<str>, text: &str) -> Result<Node> {
-    // Values nested deeper than 128 levels are refused here, so the walk below ends.
+    // This skips values without calling itself, however deep they are; the walk below counts.
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| broken(file, &error))?;
-    let mut walk = Walk { file, text, at: 0, lines: Lines::new(file, text), budget: Budget::default() };
+    let (lines, budget) = (Lines::new(file, text), Budget::default());
+    let mut walk = Walk { file, text, at: 0, depth: 0, lines, budget };
     walk.value()
 }
 
@@ -33,6 +35,7 @@ struct Walk<'a> {
     file: &'a Arc<str>,
     text: &'a str,
     at: usize,
+    depth: usize,
     lines: Lines<'a>,
     budget: Budget,
 }
@@ -42,14 +45,25 @@ impl<'a> Walk<'a> {
         self.skip_space();
         let place = self.place();
         match self.peek() {
-            Some(b'{') => self.map(place),
-            Some(b'[') => self.list(place),
+            Some(b'{') => self.nested(place, Self::map),
+            Some(b'[') => self.nested(place, Self::list),
             _ => {
                 let value = self.scalar();
                 self.budget.take(size_of::<Node>() + value.as_str().map_or(0, str::len), &place)?;
                 Ok(Node::scalar(place, value))
             }
         }
+    }
+
+    /// Reads a list or a map one level below, unless that is a level too many for the stack.
+    fn nested(&mut self, place: Place, read: fn(&mut Self, Place) -> Result<Node>) -> Result<Node> {
+        if self.depth == DEPTH_LIMIT {
+            return Err(too_deep(&place));
+        }
+        self.depth += 1;
+        let node = read(self, place);
+        self.depth -= 1;
+        node
     }
 
     fn map(&mut self, place: Place) -> Result<Node> {

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// How many bytes the values of one file may take in memory, aliases written out.
 const WEIGHT_LIMIT: usize = 64 * 1024 * 1024;
 /// How deep lists and maps may be nested.
-const DEPTH_LIMIT: usize = 128;
+pub const DEPTH_LIMIT: usize = 128;
 /// About what a value takes in memory beside its text.
 const SCALAR_WEIGHT: usize = 32;
 
@@ -90,8 +90,7 @@ impl Node {
 
     fn within_limits(self) -> Result<Self> {
         if self.depth > DEPTH_LIMIT {
-            let message = format!("`{}` is nested more than {DEPTH_LIMIT} levels deep", self.place.file);
-            return Err(Error::invalid(message).at(&self.place));
+            return Err(too_deep(&self.place));
         }
         if self.weight > WEIGHT_LIMIT {
             return Err(too_large(&self.place));
@@ -170,6 +169,11 @@ impl Budget {
         self.0 = self.0.saturating_add(bytes);
         if self.0 > WEIGHT_LIMIT { Err(too_large(place)) } else { Ok(()) }
     }
+}
+
+/// Makes the error of lists and maps that are nested too deep.
+pub fn too_deep(place: &Place) -> Error {
+    Error::invalid(format!("`{}` is nested more than {DEPTH_LIMIT} levels deep", place.file)).at(place)
 }
 
 fn too_large(place: &Place) -> Error {

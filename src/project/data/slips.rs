@@ -40,8 +40,8 @@ pub fn find(entries: &[Entry], schema: &Value, path: &str, checker: &mut Checker
     // A required key is told as missing, with the key that may be meant for it.
     let required = |key: &str| schema["required"].as_array().is_some_and(|keys| keys.contains(&key.into()));
     let is_there = |key: &str| entries.iter().any(|entry| entry.key == key);
-    let absent: Vec<&str> =
-        properties.keys().map(String::as_str).filter(|key| !required(key) && !is_there(key)).collect();
+    let absent = properties.keys().filter(|key| !required(key) && !is_there(key));
+    let absent: Vec<Known<'_>> = absent.map(|key| Known { key, letters: letter_set(key) }).collect();
     for entry in entries.iter().filter(|entry| !properties.contains_key(&entry.key)) {
         let Some((slip, known)) = closest(&entry.key, &absent) else { continue };
         let name = join(path, &entry.key);
@@ -57,14 +57,28 @@ pub fn find(entries: &[Entry], schema: &Value, path: &str, checker: &mut Checker
     }
 }
 
-fn closest<'a>(key: &str, absent: &[&'a str]) -> Option<(Slip, &'a str)> {
-    let sure = absent.iter().find(|known| slip(key, known) == Some(Slip::Sure));
-    let likely = || absent.iter().find(|known| slip(key, known) == Some(Slip::Likely));
-    sure.map(|known| (Slip::Sure, *known)).or_else(|| likely().map(|known| (Slip::Likely, *known)))
+/// A key that could be meant, and the letters in it.
+struct Known<'a> {
+    key: &'a str,
+    letters: u64,
+}
+
+fn closest<'a>(key: &str, absent: &[Known<'a>]) -> Option<(Slip, &'a str)> {
+    let letters = letter_set(key);
+    let mut likely = None;
+    // There may be thousands of keys: nearly all of them end at this one look.
+    for known in absent.iter().filter(|known| (known.letters ^ letters).count_ones() <= 2 * MOST_WRONG) {
+        match slip(key, known.key) {
+            Some(Slip::Sure) => return Some((Slip::Sure, known.key)),
+            Some(Slip::Likely) => likely = likely.or(Some((Slip::Likely, known.key))),
+            None => {}
+        }
+    }
+    likely
 }
 
 fn slip(key: &str, known: &str) -> Option<Slip> {
-    // Both are far cheaper than the distance, and nearly all keys end here.
+    // Both are far cheaper than the distance.
     if key.len().abs_diff(known.len()) > 4 || differing_letters(key, known) > 2 * MOST_WRONG {
         return None;
     }
@@ -77,6 +91,13 @@ fn slip(key: &str, known: &str) -> Option<Slip> {
         2 if differs_in_long_words(key, known) => Some(Slip::Likely),
         _ => None,
     }
+}
+
+/// Returns the letters and digits of a key, capitals aside, one bit for each.
+///
+/// Each wrong letter takes one away and adds another at most.
+fn letter_set(key: &str) -> u64 {
+    key.bytes().filter_map(|byte| char::from(byte).to_digit(36)).fold(0, |set, digit| set | 1 << digit)
 }
 
 /// Returns how many letters one of two keys has that the other has not, wherever they stand.
@@ -121,6 +142,17 @@ mod tests {
         assert_eq!(slip("proxmoxNode", "proxmox_node"), Some(Slip::Sure));
         assert_eq!(slip("node-cidr", "node_cidr"), Some(Slip::Sure));
         assert_eq!(slip("talos_verzon", "talos_version"), Some(Slip::Likely));
+    }
+
+    #[test]
+    fn a_look_at_the_letters_hides_no_slip() {
+        let known = Known { key: "talos_version", letters: letter_set("talos_version") };
+        let absent = [Known { key: "node_cidr", letters: letter_set("node_cidr") }, known];
+
+        assert_eq!(closest("talos_verzon", &absent), Some((Slip::Likely, "talos_version")));
+        assert_eq!(closest("TalosVersion", &absent), Some((Slip::Sure, "talos_version")));
+        assert_eq!(closest("xode_cidr", &absent), Some((Slip::Sure, "node_cidr")));
+        assert_eq!(closest("some_other_key", &absent), None);
     }
 
     #[test]

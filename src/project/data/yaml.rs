@@ -147,10 +147,10 @@ impl<'a> Builder<'a> {
         if style != ScalarStyle::Plain {
             return Ok(Value::String(text.to_owned()));
         }
-        let difference = match self.is_secret() {
-            true => yaml_1_1::differs(text).map(|_| "this value is another one to makejinja".to_owned()),
-            false => yaml_1_1::differs(text),
-        };
+        let difference = yaml_1_1::differs(text).map(|difference| match self.is_secret() {
+            true => "this value is another one to makejinja".to_owned(),
+            false => difference,
+        });
         self.warn(difference, place);
         Ok(scalar::read(text))
     }

@@ -11,16 +11,44 @@ use crate::model::{Derivation, Formula, Values};
 pub type Evaluate<'a> = dyn Fn(&str, &Values) -> Result<Value> + 'a;
 
 /// Adds the values that a project derives by itself; a name that is there already is replaced.
+///
+/// All that fail are told at once, but for those that only lack one that failed before.
 pub fn evaluate_derivations(
     derivations: &[Derivation],
     values: &mut Values,
     evaluate: &Evaluate<'_>,
 ) -> Result<()> {
+    let (mut failed, mut failures) = (Vec::new(), Vec::new());
     for derivation in derivations {
-        let value = value(&derivation.formula, &derivation.name, values, evaluate)?;
-        values.insert(derivation.name.clone(), value);
+        match value(&derivation.formula, &derivation.name, values, evaluate) {
+            Ok(value) => drop(values.insert(derivation.name.clone(), value)),
+            Err(error) => {
+                if !names_one_of(&derivation.formula, &failed) {
+                    failures.push(error);
+                }
+                failed.push(derivation.name.as_str());
+            }
+        }
     }
-    Ok(())
+    together(failures).map_or(Ok(()), Err)
+}
+
+fn together(mut failures: Vec<Error>) -> Option<Error> {
+    if failures.len() < 2 {
+        return failures.pop();
+    }
+    let error = Error::invalid(format!("{} values cannot be derived", failures.len()));
+    Some(failures.into_iter().fold(error, |error, each| error.detail(each.to_string())))
+}
+
+/// Returns whether a formula may read one of these names.
+fn names_one_of(formula: &Formula, names: &[&str]) -> bool {
+    match formula {
+        Formula::Literal(_) => false,
+        Formula::Expression { text, .. } => names.iter().any(|name| text.contains(name)),
+        Formula::List(items) => items.iter().any(|item| names_one_of(item, names)),
+        Formula::Map(entries) => entries.iter().any(|(_, formula)| names_one_of(formula, names)),
+    }
 }
 
 fn value(formula: &Formula, key: &str, values: &Values, evaluate: &Evaluate<'_>) -> Result<Value> {
@@ -96,6 +124,21 @@ mod tests {
         evaluate_derivations(&derivations, &mut values, &lookup).expect("values");
 
         assert_eq!(values["b"], json!({"x": [1, true]}));
+    }
+
+    #[test]
+    fn all_failures_are_told_at_once_but_those_that_follow_from_others() {
+        let derivations =
+            [named("b", expression("nope")), named("c", expression("b")), named("d", expression("gone"))];
+
+        let error = evaluate_derivations(&derivations, &mut Values::new(), &lookup).expect_err("undefined");
+
+        assert_eq!(error.message(), "2 values cannot be derived");
+        let text = error.to_string();
+        assert!(
+            text.contains("`b` cannot") && text.contains("`d` cannot") && !text.contains("`c`"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -7,9 +7,9 @@ use crate::render::fault::fault;
 use crate::render::python::arguments::{Arguments, Given};
 use crate::render::python::dict::{Dict, pairs_of};
 use crate::render::python::list::List;
-use crate::render::python::objects::Joiner;
+use crate::render::python::objects::{Group, Joiner};
 use crate::render::python::operators::{add, check_text};
-use crate::render::python::{defined, items_of, split_arguments, text};
+use crate::render::python::{defined, items_of, pretty, split_arguments, text};
 
 /// Adds the filters.
 pub fn add_to(env: &mut Environment<'_>) {
@@ -27,6 +27,8 @@ pub fn add_to(env: &mut Environment<'_>) {
     env.add_filter("sort", sort);
     env.add_filter("unique", unique);
     env.add_filter("dictsort", dict_sort);
+    env.add_filter("groupby", group_by);
+    env.add_filter("pprint", |value: Value| pretty::pretty(&value));
     env.add_filter("default", default);
     env.add_filter("d", default);
     env.add_filter("attr", attr);
@@ -187,6 +189,22 @@ fn dict_sort(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, 
     let named: Kwargs = args.given().collect();
     let sorted = filters::dictsort(&value, named)?;
     changeable(state, &sorted)
+}
+
+/// `groupby(attribute, default=None, case_sensitive=False)`.
+fn group_by(state: &State<'_, '_>, value: Value, args: Given) -> Result<Value, Error> {
+    let args = Arguments::read(args, &["attribute", "default", "case_sensitive"])?;
+    args.required("attribute")?;
+    let attribute = args.text("attribute", "");
+    let named: Kwargs = args.given().filter(|(name, _)| *name != "attribute").collect();
+    let items = items_of(state, &value)?;
+    let groups = filters::groupby(Value::from(items), Some(&attribute), named)?;
+    let groups = groups.try_iter()?.map(|group| {
+        let part = |name: &str| group.get_attr(name).unwrap_or_default();
+        let list = part("list").try_iter()?.collect();
+        Ok(Value::from_object(Group { grouper: part("grouper"), list: List::value(list) }))
+    });
+    groups.collect::<Result<Vec<_>, Error>>().map(List::value)
 }
 
 /// `default(default_value='', boolean=False)`.

@@ -6,6 +6,7 @@ use minijinja::value::{Rest, Tuple, Value, ValueKind, from_args};
 use minijinja::{Error, State};
 use minijinja_contrib::pycompat::unknown_method_callback;
 
+use super::fields;
 use super::list::List;
 use super::number::as_float;
 use super::operators::check_text;
@@ -21,6 +22,10 @@ pub fn call(state: &mut State<'_, '_>, value: &Value, method: &str, args: &[Valu
     };
     if let Some(result) = own {
         return Ok(result);
+    }
+    let formatted = value.as_str().filter(|_| method == "format");
+    if let Some((pattern, args)) = formatted.and_then(|pattern| fields::converted(pattern, args)) {
+        return unknown_method_callback(state, &Value::from(pattern), method, &args);
     }
     match unknown_method_callback(state, value, method, args) {
         // Methods that return many return what a template can change.

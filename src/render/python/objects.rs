@@ -1,10 +1,10 @@
-//! `cycler` and `joiner`, which remember where they are.
+//! `cycler` and `joiner`, which remember where they are, and the groups of `groupby`.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use minijinja::value::{Object, ObjectRepr, Rest, Value};
+use minijinja::value::{Enumerator, Object, ObjectRepr, Rest, Value};
 use minijinja::{Environment, Error, ErrorKind, State};
 
 use crate::render::fault::fault;
@@ -19,6 +19,33 @@ pub fn add_to(env: &mut Environment<'_>) {
         let separator = separator.unwrap_or_else(|| ", ".to_owned());
         Value::from_object(Joiner { separator, used: AtomicUsize::new(0) })
     });
+}
+
+/// What `groupby` found: a pair that has names too.
+#[derive(Debug)]
+pub struct Group {
+    /// What all items have in common.
+    pub grouper: Value,
+    /// The items.
+    pub list: Value,
+}
+
+impl Object for Group {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Seq
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        match (key.as_usize(), key.as_str()) {
+            (Some(0), _) | (_, Some("grouper")) => Some(self.grouper.clone()),
+            (Some(1), _) | (_, Some("list")) => Some(self.list.clone()),
+            _ => None,
+        }
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Seq(2)
+    }
 }
 
 /// Goes through its items again and again.

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use minijinja::value::{DynObject, Value, ValueKind};
 
 use super::number::float_text;
+use super::objects::Group;
+use super::range::Range;
 
 /// How deep collections are written; what is deeper is `...`, as is a list that holds itself.
 const MAX_DEPTH: usize = 64;
@@ -33,6 +35,7 @@ fn write_repr(out: &mut String, value: &Value, depth: usize) {
         ValueKind::String => quote(out, value.as_str().unwrap_or_default()),
         ValueKind::Number => out.push_str(&number(value)),
         ValueKind::Map => map(out, value, depth),
+        ValueKind::Seq if value.downcast_object_ref::<Range>().is_some() => write_other(out, value),
         ValueKind::Seq | ValueKind::Iterable if value.len().is_some() => sequence(out, value, depth),
         ValueKind::Undefined if depth > 0 => out.push_str("Undefined"),
         _ => write_other(out, value),
@@ -68,8 +71,13 @@ fn map(out: &mut String, value: &Value, depth: usize) {
     out.push('}');
 }
 
+/// Returns whether a sequence is printed in round brackets.
+pub fn is_tuple(value: &Value) -> bool {
+    value.is_tuple() || value.downcast_object_ref::<Group>().is_some()
+}
+
 fn sequence(out: &mut String, value: &Value, depth: usize) {
-    let tuple = value.is_tuple();
+    let tuple = is_tuple(value);
     out.push(if tuple { '(' } else { '[' });
     let mut count = 0;
     for item in value.try_iter().into_iter().flatten() {

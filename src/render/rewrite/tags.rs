@@ -53,7 +53,7 @@ fn counted(mut out: String, weight: usize, marks: &Marks) -> String {
 
 /// What sort of tag begins.
 #[derive(Clone, Copy)]
-enum Tag {
+pub(super) enum Tag {
     Block,
     Variable,
     Comment,
@@ -61,7 +61,7 @@ enum Tag {
 
 /// Where each mark stands next; remembered, or a mark that never comes would be looked for from
 /// every tag on to the end.
-struct Starts<'a> {
+pub(super) struct Starts<'a> {
     marks: [(&'a str, Tag, Place); 3],
 }
 
@@ -74,7 +74,7 @@ enum Place {
 }
 
 impl<'a> Starts<'a> {
-    fn new(marks: &'a Marks) -> Self {
+    pub(super) fn new(marks: &'a Marks) -> Self {
         let start = |mark: &'a (String, String), tag| (mark.0.as_str(), tag, Place::Unknown);
         let [comment, block, variable] = [
             start(&marks.comment, Tag::Comment),
@@ -87,7 +87,7 @@ impl<'a> Starts<'a> {
     /// Returns the text before the next tag, what it is, and what follows its mark.
     ///
     /// Where two marks begin at one place the longer one counts.
-    fn next<'s>(&mut self, source: &'s str, rest: &'s str) -> Option<(&'s str, Tag, &'s str)> {
+    pub(super) fn next<'s>(&mut self, source: &'s str, rest: &'s str) -> Option<(&'s str, Tag, &'s str)> {
         let here = source.len() - rest.len();
         for (mark, _, place) in &mut self.marks {
             let known = match place {
@@ -230,7 +230,7 @@ impl Rewriter<'_> {
 }
 
 /// Parts the sign that controls white space from what follows a mark.
-fn control_of(inside: &str) -> (&str, &str) {
+pub(super) fn control_of(inside: &str) -> (&str, &str) {
     inside.split_at(usize::from(inside.starts_with(['-', '+'])))
 }
 

@@ -14,7 +14,17 @@ use crate::model::Values;
 /// A name that is no key of the data is passed over: it may be the template's own.
 pub fn missing(tokens: &Tokens<'_>, values: &Values) -> Option<String> {
     let list = tokens.list.as_slice();
-    (0..list.len()).filter(|at| begins_path(list, *at)).find_map(|at| follow(&list[at..], values))
+    let begins = (0..list.len()).filter(|at| begins_path(list, *at));
+    let found: Vec<Lost> = begins.filter_map(|at| follow(&list[at..], values)).collect();
+    // The last step may be allowed to lead nowhere, one before it never is.
+    found.iter().find(|lost| lost.goes_on).or(found.first()).map(|lost| lost.path.clone())
+}
+
+/// An access that leads nowhere, up to there.
+struct Lost {
+    path: String,
+    /// Whether something below it is asked for.
+    goes_on: bool,
 }
 
 fn begins_path(list: &[Token<'_>], at: usize) -> bool {
@@ -22,22 +32,22 @@ fn begins_path(list: &[Token<'_>], at: usize) -> bool {
     list.get(at).is_some_and(|token| token.kind == Kind::Name) && ![".", "|", "is"].contains(&before)
 }
 
-fn follow(list: &[Token<'_>], values: &Values) -> Option<String> {
+fn follow(list: &[Token<'_>], values: &Values) -> Option<Lost> {
     let (first, mut rest) = list.split_first()?;
     let mut here = match first.text {
         "none" | "None" => &Value::Null,
         name => values.get(name)?,
     };
     let mut path = first.text.to_owned();
-    while let Some((step, shown, left)) = step(rest) {
+    while let Some((key, shown, left)) = step(rest) {
         // What is called is a method.
         if left.first().is_some_and(|token| token.text == "(") {
             return None;
         }
         path.push_str(&shown);
-        match below(here, &step) {
+        match below(here, &key) {
             Some(next) => here = next,
-            None => return (!is_allowed(left)).then_some(path),
+            None => return (!is_allowed(left)).then(|| Lost { path, goes_on: step(left).is_some() }),
         }
         rest = left;
     }
@@ -89,6 +99,7 @@ mod tests {
             ("none.foo.bar", Some("none.foo")),
             ("db.l[0].b ~ 1", Some("db.l[0].b")),
             ("1 + db.nope", Some("db.nope")),
+            ("db.may if db.l else db.nope.x", Some("db.nope")),
             ("db.nope | default(1)", None),
             ("db.nope is defined", None),
             ("db.items() + other.nope", None),

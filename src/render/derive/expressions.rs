@@ -45,7 +45,10 @@ fn together(mut failures: Vec<Error>) -> Option<Error> {
 fn names_one_of(formula: &Formula, names: &[&str]) -> bool {
     match formula {
         Formula::Literal(_) => false,
-        Formula::Expression { text, .. } => names.iter().any(|name| text.contains(name)),
+        Formula::Expression { text, .. } => {
+            let mut words = text.split(|sign: char| !sign.is_alphanumeric() && sign != '_');
+            words.any(|word| names.contains(&word))
+        }
         Formula::List(items) => items.iter().any(|item| names_one_of(item, names)),
         Formula::Map(entries) => entries.iter().any(|(_, formula)| names_one_of(formula, names)),
     }
@@ -129,7 +132,7 @@ mod tests {
     #[test]
     fn all_failures_are_told_at_once_but_those_that_follow_from_others() {
         let derivations =
-            [named("b", expression("nope")), named("c", expression("b")), named("d", expression("gone"))];
+            [named("b", expression("nope")), named("c", expression("b")), named("d", expression("lob"))];
 
         let error = evaluate_derivations(&derivations, &mut Values::new(), &lookup).expect_err("undefined");
 

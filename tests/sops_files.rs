@@ -198,6 +198,18 @@ fn a_binary_file_is_encrypted_whatever_the_rule_picks() {
 }
 
 #[test]
+fn what_a_format_cannot_keep_is_refused_instead_of_lost() {
+    let lab = Lab::new();
+    // The real sops writes this file, and cannot open it again.
+    let plain = b"{\"`\":{canary-hunter2\n";
+
+    let refused = encrypt_new(input("a.ini", plain), &lab.rule(), now()).unwrap_err();
+
+    assert!(refused.to_string().contains("cannot keep"), "{refused}");
+    assert!(!refused.to_string().contains(CANARY));
+}
+
+#[test]
 fn what_was_tampered_with_is_refused_and_shows_nothing() {
     let lab = Lab::new();
     let good = text(&lab.theirs("a.yaml", "user: admin\npassword: canary-hunter2\nopen_unencrypted: x\n"));

@@ -211,9 +211,21 @@ fn split(input: Input<'_>) -> Result<(Vec<Document>, Metadata)> {
     Ok((documents, Metadata::read(metadata)?))
 }
 
+/// Writes a file, and refuses one that would not read back: nobody could decrypt it.
 fn join(format: Format, layout: Layout, documents: Vec<Document>, metadata: &Metadata) -> Result<Vec<u8>> {
+    let values = stores::to_json(&documents);
     let documents = stores::join_metadata(format, documents, metadata.to_stored());
-    stores::write_encrypted(format, &documents, layout)
+    let written = stores::write_encrypted(format, &documents, layout)?;
+    let again = stores::load_encrypted(format, &written)
+        .and_then(|documents| stores::split_metadata(format, documents))
+        .map(|(documents, _)| stores::to_json(&documents));
+    if again.is_ok_and(|again| again == values) { Ok(written) } else { Err(unwritable(format)) }
+}
+
+/// Says that a format has no way to write what is asked of it, such as a quote in a quoted name.
+fn unwritable(format: Format) -> Error {
+    refused(format!("it holds a name or a text that {} cannot keep", format.name()))
+        .hint("rename it, or use YAML or JSON")
 }
 
 /// Says why there is nothing to decrypt with: a plain file, or one that lost its end.

@@ -29,6 +29,16 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Returns whether its owner may run a file.
+pub fn is_executable(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|facts| facts.mode() & 0o100 != 0)
+}
+
+/// Lets its owner, and nobody else, run a file.
+pub fn make_executable(path: &Path) -> Result<()> {
+    std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(io("write", path))
+}
+
 /// Replaces the content of a file; its mode stays, its owner where the system allows it, and a link
 /// still leads to it. A file that is new gets the mode that new files have.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {

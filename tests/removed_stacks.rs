@@ -8,8 +8,11 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "support/served.rs"]
+mod served;
 mod support;
 
+use served::Served;
 use support::{Project, SIMPLE};
 
 /// A stack that leaves a trace when it is destroyed, with a module, a variable file and a value of another.
@@ -114,4 +117,60 @@ fn a_folder_that_still_has_tofu_files_is_not_removed() {
     project.write("infrastructure/a/y/main.tf", &using);
 
     assert!(listed(&project).is_empty());
+}
+
+/// Two people with the same tree and the same states; the first has applied it, then `old` goes.
+fn two_people(state: &str, env: &[(&str, &str)]) -> (Project, Project) {
+    let person = || {
+        let config = format!("name: lab\nstate:\n  {state}\n");
+        let project = Project::new().stack("01-a/kept", SIMPLE).config(&config);
+        env.iter().fold(project, |project, (name, value)| project.env(name, value))
+    };
+    let (first, second) = (person().stack("02-b/old", SIMPLE), person());
+    first.run("apply --all --yes").succeeds();
+    std::fs::remove_dir_all(first.path("infrastructure/02-b")).expect("a folder");
+    (first, second)
+}
+
+#[test]
+fn a_stack_that_somebody_else_applied_is_destroyed_from_the_copy_beside_its_state() {
+    let shared = tempfile::tempdir().unwrap();
+    let (first, second) = two_people(&format!("store: {}", shared.path().display()), &[]);
+
+    second.run("plan kept").succeeds().stderr_has("`02-b/old`: removed from the tree, but not destroyed");
+    let run = second.run("destroy --removed --yes --json").succeeds();
+
+    assert_eq!(run.result_of("02-b/old"), "succeeded");
+    assert!(listed(&second).is_empty());
+    assert!(listed(&first).is_empty(), "the other one learns that it is destroyed");
+}
+
+#[test]
+fn a_server_keeps_the_copies_for_everybody_who_may_read_the_state() {
+    let server = Served::start();
+    let credentials = [("TF_HTTP_USERNAME", served::USER), ("TF_HTTP_PASSWORD", served::PASSWORD)];
+    let (_, second) = two_people(&format!("url: http://{}/states/lab", server.address), &credentials);
+
+    assert_eq!(listed(&second), ["02-b/old"]);
+    assert_eq!(server.send_as(None, "GET", "/applied/lab/02-b/old", "").status, 401);
+    assert_eq!(server.send("PUT", "/applied/lab/02-b/old", "x").status, 405);
+    let run = second.run("destroy --removed --yes --json").succeeds();
+
+    assert_eq!(run.result_of("02-b/old"), "succeeded");
+    assert_eq!(server.send("GET", "/applied/lab/02-b/old", "").status, 404);
+    assert_eq!(server.send("GET", "/applied", "").body.trim(), "[\n  \"lab/01-a/kept\"\n]");
+}
+
+#[test]
+fn a_damaged_copy_beside_the_state_writes_nothing_outside_of_its_folder() {
+    let shared = tempfile::tempdir().unwrap();
+    let (_, second) = two_people(&format!("store: {}", shared.path().display()), &[]);
+    let copy = shared.path().join("@applied/02-b/old/@copy");
+    std::fs::write(copy, r#"{"files":[{"path":"../../../escaped.tf","content":""}]}"#).unwrap();
+
+    let run = second.run("stacks --removed");
+
+    run.exits(65).stderr_has("`02-b/old`, beside its state, is damaged");
+    assert!(!second.path("escaped.tf").exists() && !second.path(".infra/escaped.tf").exists());
+    second.run("plan kept").succeeds();
 }

@@ -4,6 +4,7 @@
 use super::Context;
 use super::stack_run::Request;
 use super::workspace::Workspace;
+use crate::engine::{self, Session};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Holder, StackId};
@@ -76,16 +77,23 @@ pub(super) fn warn_of_the_past(workspace: &Workspace, events: &Events) {
 }
 
 /// Tells of stacks whose folder is gone although their resources are not.
-pub(super) fn warn_of_removed(gone: &[StackId], events: &Events) {
-    if gone.is_empty() {
-        return;
+pub(super) async fn warn_of_removed(session: &Session) -> Result<()> {
+    // Nothing of the run depends on the copies that others left, so it goes on without them.
+    if let Err(error) = engine::fetch_copies(session).await {
+        tracing::warn!(%error, "the copies of what others applied cannot be had");
     }
-    let names = gone.iter().map(StackId::as_str).collect::<Vec<_>>().join("`, `");
-    events.warn(
+    let gone = engine::removed_stacks(&session.project, &session.stacks, session.clock).await?;
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = gone.iter().map(|gone| gone.stack.id.as_str()).collect();
+    let names = names.join("`, `");
+    session.events.warn(
         format!("`{names}`: removed from the tree, but not destroyed"),
         vec![
             "see what they were: `infra stacks --removed`".to_owned(),
             "destroy them as they were last applied: `infra destroy --removed`".to_owned(),
         ],
     );
+    Ok(())
 }

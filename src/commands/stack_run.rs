@@ -102,9 +102,10 @@ impl Request {
 /// Runs a request to its exit code.
 pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
     let mut workspace = Workspace::load(context)?;
-    let removed = engine::removed_stacks(&workspace.project, &workspace.stacks, context.clock).await?;
-    let gone: Vec<StackId> = removed.iter().map(|removed| removed.stack.id.clone()).collect();
+    let mut gone = Vec::new();
     if request.removed {
+        let removed = workspace.removed_stacks(context).await?;
+        gone.extend(removed.iter().map(|removed| removed.stack.id.clone()));
         workspace.include(removed);
     }
     let chosen = choose(&workspace, &request, &gone, context)?;
@@ -117,8 +118,7 @@ pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
     let options = options(&request, &workspace, chosen.len(), context);
     check_arguments(&request)?;
     check_can_ask(&plan, &request, &options, context)?;
-    let unmentioned = if request.removed { &[] } else { gone.as_slice() };
-    let report = run(&workspace, &plan, &options, (&request.run, unmentioned), context).await?;
+    let report = run(&workspace, &plan, &options, &request, context).await?;
     if request.run.json {
         context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
     }
@@ -130,18 +130,20 @@ async fn run(
     workspace: &Workspace,
     plan: &RunPlan,
     options: &RunOptions,
-    (args, gone): (&RunArgs, &[StackId]),
+    request: &Request,
     context: &Context,
 ) -> Result<RunReport> {
     let (events, messages) = Events::channel();
     warn_of_the_past(workspace, &events);
-    warn_of_removed(gone, &events);
     let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
     // Checking the configuration needs no credentials, so it opens no secrets either.
     let state = if plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
     let purpose = Purpose { stacks: &chosen, state, run_id: Some(options.run_id.clone()) };
     let session = workspace.open_session(context, events, purpose).await?;
-    let reports = reports(workspace, plan, options, args, context)?;
+    if !request.removed {
+        warn_of_removed(&session).await?;
+    }
+    let reports = reports(workspace, plan, options, &request.run, context)?;
     let running = async move {
         let report = engine::run(&session, plan, options).await;
         session.close().await;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
-use crate::engine::{self, RemovedStack};
+use crate::engine::RemovedStack;
 use crate::error::{Exit, Result};
 use crate::model::{Stack, StackId};
 use crate::report::{Terminal, Tone};
@@ -70,7 +70,7 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
 
 /// Lists what `infra destroy --removed` would destroy.
 async fn list_removed(workspace: &Workspace, args: &StacksArgs, context: &Context) -> Result<Exit> {
-    let removed = engine::removed_stacks(&workspace.project, &workspace.stacks, context.clock).await?;
+    let removed = workspace.removed_stacks(context).await?;
     if args.json {
         let rows: Vec<Value> = removed.iter().map(removed_json).collect();
         context.terminal.data_line(&serde_json::to_string_pretty(&rows).unwrap_or_default());

@@ -78,6 +78,16 @@ impl Workspace {
         }
     }
 
+    /// Returns the stacks that are gone from the tree, those that somebody else applied included.
+    pub async fn removed_stacks(&self, context: &Context) -> Result<Vec<RemovedStack>> {
+        if self.project.state.shared() {
+            let all: Vec<StackId> = self.stacks.iter().map(|stack| stack.id.clone()).collect();
+            let purpose = Purpose { stacks: &all, state: StateNeed::Served, run_id: None };
+            self.with_session(context, purpose, engine::fetch_copies).await?;
+        }
+        engine::removed_stacks(&self.project, &self.stacks, context.clock).await
+    }
+
     /// Takes in stacks that are gone from the tree, as they were last applied.
     pub fn include(&mut self, removed: Vec<RemovedStack>) {
         for RemovedStack { stack, settings, .. } in removed {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::secret_files::is_secret;
 use super::session::{Session, state_name};
+use super::shared_copies;
 use super::source::source_files;
 use crate::atomic_file;
 use crate::error::{Result, io};
@@ -22,6 +23,9 @@ use crate::stacks;
 
 const RECORD: &str = "applied.json";
 const TREE: &str = "tree";
+
+/// Marks a copy that lies beside the state as well.
+const PUBLISHED: &str = "published";
 
 /// A larger file is no configuration.
 const LARGEST: u64 = 10 * 1024 * 1024;
@@ -52,23 +56,47 @@ pub struct RemovedStack {
     pub applied_at: Timestamp,
 }
 
-/// Copies what is about to be applied.
-pub(super) fn remember(session: &Session, run: &StackRun) -> Result<()> {
-    let home = home_of(&session.project, &run.stack.id);
+/// Copies what is about to be applied, and puts the copy where those who share the state find it.
+pub(super) async fn remember(session: &Session, run: &StackRun) -> Result<()> {
+    let (project, id) = (&session.project, &run.stack.id);
+    let home = home_of(project, id);
     if session.dir_of(&run.stack).starts_with(&home) {
         return Ok(());
     }
-    let parent = home.parent().unwrap_or(&home);
-    atomic_file::create_private_dir(parent)?;
-    let fresh = tempfile::Builder::new().prefix(".new-").tempdir_in(parent).map_err(io("write", parent))?;
-    copy_files(session, run, &fresh.path().join(TREE))?;
-    let record = serde_json::to_vec_pretty(&record_of(session, run)).unwrap_or_default();
-    atomic_file::write(&fresh.path().join(RECORD), &record)?;
-    forget(&session.project, &run.stack.id)?;
+    replace(project, id, |fresh| {
+        copy_files(session, run, &fresh.join(TREE))?;
+        let record = serde_json::to_vec_pretty(&record_of(session, run)).unwrap_or_default();
+        atomic_file::write(&fresh.join(RECORD), &record)
+    })?;
+    match shared_copies::publish(session, &run.stack, &home).await? {
+        true => mark_published(project, id),
+        false => Ok(()),
+    }
+}
+
+/// Puts a copy in the place of an earlier one, whole or not at all.
+pub(super) fn replace(project: &Project, id: &StackId, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let home = home_of(project, id);
+    let parent = applied_dir(project);
+    atomic_file::create_private_dir(&parent)?;
+    let fresh = tempfile::Builder::new().prefix(".new-").tempdir_in(&parent).map_err(io("write", &parent))?;
+    fill(fresh.path())?;
+    forget(project, id)?;
     std::fs::rename(fresh.keep(), &home).map_err(io("write", &home))
 }
 
-/// Forgets a stack that was destroyed.
+/// Notes that a copy lies beside the state as well.
+pub(super) fn mark_published(project: &Project, id: &StackId) -> Result<()> {
+    atomic_file::write(&home_of(project, id).join(PUBLISHED), b"")
+}
+
+/// Returns the stacks whose copy lies, or lay, beside the state as well.
+pub(super) fn published(project: &Project) -> Vec<StackId> {
+    let homes = homes(project).into_iter().filter(|home| home.join(PUBLISHED).exists());
+    homes.filter_map(|home| id_of(&home)).collect()
+}
+
+/// Forgets a stack that was destroyed, here.
 pub(super) fn forget(project: &Project, id: &StackId) -> Result<()> {
     let home = home_of(project, id);
     match std::fs::remove_dir_all(&home) {
@@ -207,7 +235,7 @@ fn home_of(project: &Project, id: &StackId) -> PathBuf {
 fn id_of(home: &Path) -> Option<StackId> {
     let name = home.file_name()?.to_str().filter(|name| !name.starts_with(".new-"))?;
     let name = name.replace("%2F", "/").replace("%25", "%");
-    Some(StackId::new(if name == "_root" { ".".to_owned() } else { name }))
+    Some(StackId::of_state_name(&name))
 }
 
 #[cfg(test)]

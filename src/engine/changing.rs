@@ -141,7 +141,7 @@ impl<'a> Conductor<'a> {
         let note = match (&outcome, waits_for.used.or(waits_for.below)) {
             (Ok(planned), None) if planned.record.is_empty() => {
                 desk.borrow_mut().finished = true;
-                self.finish_unchanged(run, since);
+                self.finish_unchanged(run, since).await;
                 return false;
             }
             (Ok(_), None) => None,
@@ -189,7 +189,7 @@ impl<'a> Conductor<'a> {
         }
         let planned = match self.plan_of_the_turn(run, desk).await {
             Ok(planned) if planned.record.is_empty() => {
-                self.finish_unchanged(run, since);
+                self.finish_unchanged(run, since).await;
                 return Turn::Ended;
             }
             Ok(planned) => planned,
@@ -208,7 +208,7 @@ impl<'a> Conductor<'a> {
             return Turn::SetAside;
         }
         match self.apply(run, planned).await {
-            Ok(planned) => self.finish_applied(run, &planned, since),
+            Ok(planned) => self.finish_applied(run, &planned, since).await,
             Err(stop) => self.finish_stopped(run, stop, since),
         }
         Turn::Ended

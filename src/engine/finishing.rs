@@ -4,11 +4,11 @@
 
 use jiff::Timestamp;
 
-use super::applied;
 use super::failure::Stop;
 use super::inspect::read_addresses;
 use super::run::Conductor;
 use super::stack_life::Planned;
+use super::{applied, shared_copies};
 use crate::error::Error;
 use crate::events::RunEvent;
 use crate::model::{RunCommand, StackReport, StackResult, StackRun};
@@ -52,15 +52,15 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    pub fn finish_applied(&self, run: &StackRun, planned: &Planned, since: Timestamp) {
-        self.forget_destroyed(run);
+    pub async fn finish_applied(&self, run: &StackRun, planned: &Planned, since: Timestamp) {
+        self.forget_destroyed(run).await;
         self.finish(run, report(run, StackResult::Succeeded).with_counts(planned.counts()), since);
     }
 
-    pub fn finish_unchanged(&self, run: &'a StackRun, since: Timestamp) {
+    pub async fn finish_unchanged(&self, run: &'a StackRun, since: Timestamp) {
         match self.life(run).forget_plan() {
             Ok(()) => {
-                self.forget_destroyed(run);
+                self.forget_destroyed(run).await;
                 self.finish(run, report(run, StackResult::NoChanges), since);
             }
             Err(error) => self.finish_stopped(run, error.into(), since),
@@ -68,9 +68,10 @@ impl<'a> Conductor<'a> {
     }
 
     /// A stack without resources needs no copy of what was applied.
-    fn forget_destroyed(&self, run: &StackRun) {
+    async fn forget_destroyed(&self, run: &StackRun) {
         if self.plan.command == RunCommand::Destroy && self.options.extra.is_empty() {
             // A copy that stays is reported as removed, and can be destroyed again without harm.
+            let _ = shared_copies::withdraw(self.session, &run.stack).await;
             let _ = applied::forget(&self.session.project, &run.stack.id);
         }
     }

@@ -63,7 +63,7 @@ pub struct SessionParts {
 
 /// Who serves the state of stacks with an empty `backend "http" {}`.
 #[derive(Debug)]
-enum StateAccess {
+pub(super) enum StateAccess {
     /// Nobody: no stack needs it.
     Nobody,
     /// This process.
@@ -131,8 +131,8 @@ pub struct Session {
     pub interrupts: Interrupts,
     /// The clock.
     pub clock: Clock,
-    env: Environment,
-    access: StateAccess,
+    pub(super) env: Environment,
+    pub(super) access: StateAccess,
     secrets: BTreeMap<StackId, StackSecrets>,
     /// Everything that must not be shown, and what hides it.
     hidden: RefCell<Hidden>,
@@ -239,7 +239,11 @@ impl Session {
     }
 
     /// Returns the environment of everything that is done for a stack.
-    fn environment_of(&self, stack: &Stack, own: &BTreeMap<String, String>) -> Result<Environment> {
+    pub(super) fn environment_of(
+        &self,
+        stack: &Stack,
+        own: &BTreeMap<String, String>,
+    ) -> Result<Environment> {
         let mut env = self.backend_environment(stack)?;
         for (name, value) in self.secrets_of(&stack.id).into_iter().flat_map(|secrets| &secrets.env) {
             // A stack that this program serves gets its credentials from the server.

@@ -135,7 +135,7 @@ impl StackLife<'_> {
             lock_timeout: self.options.lock_timeout.as_deref(),
         };
         let call = call::apply(self.call()?, call, self.session.narration());
-        self.remember_what_is_applied();
+        self.remember_what_is_applied().await;
         self.session.outputs.borrow_mut().remove(id);
         let watched = watch(self.session, id, Step::Apply, call).await?;
         let outcome = match watched.status.success() {
@@ -151,11 +151,11 @@ impl StackLife<'_> {
     }
 
     /// Keeps a copy from which the stack can be destroyed even if its folder is gone.
-    fn remember_what_is_applied(self) {
+    async fn remember_what_is_applied(self) {
         if self.options.mode == PlanMode::Destroy {
             return;
         }
-        if let Err(error) = applied::remember(self.session, self.run) {
+        if let Err(error) = applied::remember(self.session, self.run).await {
             let message = format!("what is applied could not be remembered: {}", error.message());
             let stack = Some(self.run.stack.id.clone());
             self.session.events.emit(RunEvent::Warning { stack, message, hints: Vec::new() });

@@ -81,6 +81,13 @@ pub struct StateSettings {
     pub keep_days: Option<u32>,
 }
 
+impl StateSettings {
+    /// Returns whether others may have the states too: they are not in the project's own folder.
+    pub const fn shared(&self) -> bool {
+        self.store.is_some() || self.url.is_some()
+    }
+}
+
 /// Whether tofu encrypts state and plans.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]

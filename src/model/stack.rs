@@ -36,6 +36,11 @@ impl StackId {
         if self.0 == "." { "_root" } else { &self.0 }
     }
 
+    /// Returns the id whose state has this name.
+    pub fn of_state_name(name: &str) -> Self {
+        Self::new(if name == "_root" { "." } else { name })
+    }
+
     /// Returns the numeric prefixes of the segments: `01-a/02-b` is `[1, 2]`, `a/03-b` is `[3]`.
     pub fn numbers(&self) -> Vec<u32> {
         self.0.split('/').filter_map(leading_number).collect()
@@ -107,5 +112,7 @@ mod tests {
 
         assert_eq!(root.as_str(), ".");
         assert_eq!(root.state_name(), "_root");
+        assert_eq!(StackId::of_state_name("_root"), root);
+        assert_eq!(StackId::of_state_name("a/b"), StackId::new("a/b"));
     }
 }

@@ -18,8 +18,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// A state on a server.
 #[derive(Clone, Debug)]
 pub struct RemoteState {
-    client: Client,
-    address: String,
+    pub(super) client: Client,
+    pub(super) address: String,
     lock_address: Option<String>,
     username: Option<String>,
     password: Option<zeroize::Zeroizing<String>>,
@@ -101,7 +101,7 @@ impl RemoteState {
         }
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<Response> {
+    pub(super) async fn send(&self, request: RequestBuilder) -> Result<Response> {
         let request = match &self.username {
             Some(name) => request.basic_auth(name, self.password.as_ref().map(|password| password.as_str())),
             None => request,
@@ -109,7 +109,7 @@ impl RemoteState {
         request.send().await.map_err(|error| self.unreachable().because(error.without_url()))
     }
 
-    async fn bytes(&self, answer: Response) -> Result<Vec<u8>> {
+    pub(super) async fn bytes(&self, answer: Response) -> Result<Vec<u8>> {
         let bytes = answer.bytes().await;
         Ok(bytes.map_err(|error| self.unreachable().because(error.without_url()))?.to_vec())
     }
@@ -118,7 +118,7 @@ impl RemoteState {
         Error::unavailable(format!("cannot reach the state server at `{}`", self.address))
     }
 
-    fn refused(&self, status: StatusCode) -> Error {
+    pub(super) fn refused(&self, status: StatusCode) -> Error {
         let kind = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Kind::Refused,
             _ => Kind::Unavailable,

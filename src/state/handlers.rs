@@ -20,14 +20,14 @@ use super::gate::{Caller, Refusal};
 use super::held_lock::id_of;
 use super::target::{Target, lock_id, query};
 use super::trail::Trail;
-use super::{HeldLock, Right, Service, StateName, answer, page};
+use super::{HeldLock, Right, Service, StateName, answer, copy_handlers, page};
 use crate::error::{Error, Result};
 
 /// A request on its way through the handlers.
-struct Asked {
-    service: Arc<Service>,
-    parts: Parts,
-    caller: Caller,
+pub(super) struct Asked {
+    pub(super) service: Arc<Service>,
+    pub(super) parts: Parts,
+    pub(super) caller: Caller,
 }
 
 /// Answers any request.
@@ -74,6 +74,8 @@ async fn answer_to(
     match target {
         Ok(Target::State(name)) => state(asked, name, body, trail).await,
         Ok(Target::Lock(name)) => lock(asked, name, body, trail).await,
+        Ok(Target::Copy(name)) => copy_handlers::copy(asked, name, body, trail).await,
+        Ok(Target::Copies) => copy_handlers::list(&asked, trail).await,
         Ok(Target::Page) => overview(asked, trail, Form::Page).await,
         Ok(Target::All) => overview(asked, trail, Form::Json).await,
         Ok(Target::Health | Target::Metrics | Target::Nothing) => {
@@ -302,14 +304,14 @@ async fn release(
 }
 
 impl Asked {
-    fn expected(&self, limit: usize) -> Expected {
+    pub(super) fn expected(&self, limit: usize) -> Expected {
         Expected { limit, stall: self.service.patience.stall }
     }
 }
 
 impl Service {
     /// Runs a change to its end, whatever becomes of the request that asked for it.
-    async fn finish<T, F>(&self, change: F) -> Result<T>
+    pub(super) async fn finish<T, F>(&self, change: F) -> Result<T>
     where
         T: Send + 'static,
         F: Future<Output = Result<T>> + Send + 'static,

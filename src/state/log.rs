@@ -15,7 +15,7 @@ use object_store::{GetOptions, ObjectMeta, ObjectStore, PutMode, PutOptions};
 use super::StateName;
 use super::entry::{Entry, Header, Unreadable, read_header};
 use super::known_heads::{KnownHead, KnownHeads};
-use super::name::is_log;
+use super::name::{is_apart, is_log};
 use super::settling::{ATTEMPTS, is_final, pause_before, undecided};
 use crate::error::{Error, Result};
 use crate::model::Clock;
@@ -234,7 +234,7 @@ impl Log {
             for below in listing.common_prefixes {
                 if below.filename().is_some_and(is_log) {
                     names.extend(StateName::from_log_key(below.as_ref()));
-                } else {
+                } else if !below.filename().is_some_and(is_apart) {
                     folders.push(below);
                 }
             }

@@ -24,6 +24,9 @@ const LONGEST_NAME: usize = 900;
 /// The folder that holds the entries of a state.
 const LOG: &str = "@log";
 
+/// The last segment of the key of a copy.
+const COPY: &str = "@copy";
+
 /// The last segment of a lock's URL.
 const LOCK: &str = "lock";
 
@@ -59,15 +62,33 @@ impl StateName {
 
     /// Makes a name from the key of its log in a store; `None` for a key that is none.
     pub(super) fn from_log_key(key: &str) -> Option<Self> {
-        let encoded = key.strip_suffix(LOG)?.strip_suffix('/')?;
+        Self::from_key(key, LOG)
+    }
+
+    /// Makes a name from the key of a copy in a store; `None` for a key that is none.
+    pub(super) fn from_copy_key(key: &str) -> Option<Self> {
+        Self::from_key(key, COPY)
+    }
+
+    fn from_key(key: &str, last: &str) -> Option<Self> {
+        let encoded = key.strip_suffix(last)?.strip_suffix('/')?;
         let segments: Option<Vec<String>> = encoded.split('/').map(percent::decode).collect();
         Self::parse(&segments?.join("/")).ok()
     }
 
     /// Returns the key of its log in a store.
     pub(super) fn log_key(&self) -> String {
+        self.key(LOG)
+    }
+
+    /// Returns the key of a copy of what was applied to it.
+    pub(super) fn copy_key(&self) -> String {
+        self.key(COPY)
+    }
+
+    fn key(&self, last: &str) -> String {
         let mut key: Vec<String> = self.0.split('/').map(key_segment).collect();
-        key.push(LOG.to_owned());
+        key.push(last.to_owned());
         key.join("/")
     }
 
@@ -97,6 +118,11 @@ impl fmt::Display for StateName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Returns whether a folder at the top of a store holds something else than states.
+pub(super) fn is_apart(folder: &str) -> bool {
+    folder.starts_with('@')
 }
 
 /// Returns whether a folder name in a store is that of a log.

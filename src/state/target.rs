@@ -10,6 +10,9 @@ use crate::error::{Error, Result};
 /// What stands before the name of a state.
 const STATES: &str = "/states/";
 
+/// What stands before the name of a state whose copy is meant.
+const COPIES: &str = "/applied/";
+
 /// The thing a path names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Target {
@@ -25,6 +28,10 @@ pub(super) enum Target {
     State(StateName),
     /// `/states/<name>/lock`
     Lock(StateName),
+    /// `/applied`
+    Copies,
+    /// `/applied/<name>`
+    Copy(StateName),
     /// Any other path.
     Nothing,
 }
@@ -34,7 +41,13 @@ impl Target {
     ///
     /// States may lie below a prefix, such as `/tfstate/states/<name>`: the first `/states/` counts.
     pub fn of(path: &str) -> Result<Self> {
-        let Some(start) = path.find(STATES) else { return Ok(Self::other(path)) };
+        let start = match (path.find(STATES), path.find(COPIES)) {
+            (Some(start), copies) if copies.is_none_or(|copies| start < copies) => start,
+            (_, Some(start)) => {
+                return StateName::from_url_path(&path[start + COPIES.len()..]).map(Self::Copy);
+            }
+            (_, None) => return Ok(Self::other(path)),
+        };
         let path = &path[start + STATES.len()..];
         match path.strip_suffix("/lock") {
             Some(path) => StateName::from_url_path(path).map(Self::Lock),
@@ -53,6 +66,7 @@ impl Target {
             "health" => Self::Health,
             "metrics" => Self::Metrics,
             "states" => Self::All,
+            "applied" => Self::Copies,
             _ => Self::Nothing,
         }
     }
@@ -98,6 +112,9 @@ mod tests {
             ("/tfstate/states/a/lock", Target::Lock(name("a"))),
             ("/tfstate/states/a/states/b", Target::State(name("a/states/b"))),
             ("/states/a/states/b", Target::State(name("a/states/b"))),
+            ("/tfstate/applied/a/states/b", Target::Copy(name("a/states/b"))),
+            ("/states/a/applied/b", Target::State(name("a/applied/b"))),
+            ("/tfstate/applied", Target::Copies),
             ("/tfstate/health", Target::Health),
             ("/tfstate/", Target::Page),
             ("/", Target::Page),

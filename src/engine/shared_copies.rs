@@ -1,0 +1,164 @@
+//! Copies of what was applied, beside the states: whoever shares the states can destroy a
+//! stack whose folder is gone, not only the machine that applied it.
+//!
+//! Where the states lie below the project's own `.infra`, the local copy is beside them
+//! already. A copy that comes from elsewhere is checked file by file before it is written
+//! below `.infra/applied`. Begin at [`publish`] and at [`fetch_copies`].
+
+use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+use super::applied;
+use super::session::{Session, state_name};
+use super::shelf::Shelf;
+use crate::atomic_file;
+use crate::error::{Error, Result, io};
+use crate::model::{Stack, StackId};
+use crate::state::{Keeping, StateName};
+
+/// A copy as it travels.
+#[derive(Debug, Deserialize, Serialize)]
+struct Parcel {
+    files: Vec<ParcelFile>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct ParcelFile {
+    path: PathBuf,
+    #[serde(default)]
+    executable: bool,
+    /// The bytes, in base64.
+    content: String,
+}
+
+/// Puts the local copy of a stack beside its state; returns whether it lies there now.
+pub(super) async fn publish(session: &Session, stack: &Stack, home: &Path) -> Result<bool> {
+    let Some(shelf) = session.shelf_of(stack)? else { return Ok(false) };
+    let parcel = serde_json::to_vec(&pack(home)?)
+        .map_err(|error| Error::bug("a copy of what was applied has no JSON form").because(error))?;
+    match shelf {
+        Shelf::Store(store) => store.keep_copy(&state_name(stack)?, parcel.into()).await.map(|()| true),
+        Shelf::Server(server) => Ok(server.keep_copy(parcel).await? == Keeping::Kept),
+    }
+}
+
+/// Removes the copy beside the state of a stack that was destroyed.
+pub(super) async fn withdraw(session: &Session, stack: &Stack) -> Result<()> {
+    match session.shelf_of(stack)? {
+        Some(Shelf::Store(store)) => store.drop_copy(&state_name(stack)?).await,
+        Some(Shelf::Server(server)) => server.drop_copy().await,
+        None => Ok(()),
+    }
+}
+
+/// Brings the local copies of stacks that are not in the tree up to those beside the states.
+///
+/// One that was beside the states and no longer is was destroyed by somebody else.
+pub async fn fetch_copies(session: &Session) -> Result<()> {
+    let Some(names) = names(session).await? else { return Ok(()) };
+    let known: HashSet<&StackId> = session.stacks.iter().map(|stack| &stack.id).collect();
+    let shared: HashSet<StackId> = names.iter().map(|name| StackId::of_state_name(name.as_str())).collect();
+    for name in &names {
+        let id = StackId::of_state_name(name.as_str());
+        if !known.contains(&id)
+            && let Some(parcel) = read(session, name).await?
+        {
+            unpack(&parcel, &id, session)?;
+            applied::mark_published(&session.project, &id)?;
+        }
+    }
+    for id in applied::published(&session.project) {
+        if !known.contains(&id) && !shared.contains(&id) {
+            applied::forget(&session.project, &id)?;
+        }
+    }
+    Ok(())
+}
+
+async fn names(session: &Session) -> Result<Option<Vec<StateName>>> {
+    match session.shelf()? {
+        Some(Shelf::Store(store)) => store.copies().await.map(Some),
+        Some(Shelf::Server(server)) => server.copies().await,
+        None => Ok(None),
+    }
+}
+
+async fn read(session: &Session, name: &StateName) -> Result<Option<Vec<u8>>> {
+    match session.shelf_at(name)? {
+        Some(Shelf::Store(store)) => Ok(store.copy_of(name).await?.map(Vec::from)),
+        Some(Shelf::Server(server)) => server.copy().await,
+        None => Ok(None),
+    }
+}
+
+fn pack(home: &Path) -> Result<Parcel> {
+    let mut files = Vec::new();
+    let mut folders = vec![home.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).map_err(io("read", &folder))? {
+            let path = entry.map_err(io("read", &folder))?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push(packed(home, &path)?);
+            }
+        }
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(Parcel { files })
+}
+
+fn packed(home: &Path, file: &Path) -> Result<ParcelFile> {
+    let bytes = std::fs::read(file).map_err(io("read", file))?;
+    Ok(ParcelFile {
+        path: file.strip_prefix(home).unwrap_or(file).to_owned(),
+        executable: atomic_file::is_executable(file),
+        content: STANDARD.encode(bytes),
+    })
+}
+
+fn unpack(parcel: &[u8], id: &StackId, session: &Session) -> Result<()> {
+    let parcel: Parcel = serde_json::from_slice(parcel).map_err(|error| broken(id).because(error))?;
+    applied::replace(&session.project, id, |fresh| {
+        for file in &parcel.files {
+            if !is_safe(&file.path) {
+                return Err(broken(id).fact("found", file.path.display().to_string()));
+            }
+            let target = fresh.join(&file.path);
+            atomic_file::create_private_dir(target.parent().unwrap_or(fresh))?;
+            let bytes = STANDARD.decode(&file.content).map_err(|error| broken(id).because(error))?;
+            atomic_file::write(&target, &bytes)?;
+            if file.executable {
+                atomic_file::make_executable(&target)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A path from elsewhere must not lead out of the folder it is written to.
+fn is_safe(path: &Path) -> bool {
+    let mut parts = path.components();
+    path.file_name().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn broken(id: &StackId) -> Error {
+    Error::invalid(format!("the copy of what was applied to `{id}`, beside its state, is damaged"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_leads_elsewhere_is_not_safe() {
+        for path in ["../x", "/etc/x", "a/../../x", "", ".."] {
+            assert!(!is_safe(Path::new(path)), "{path}");
+        }
+        assert!(is_safe(Path::new("tree/01-a/ü x.tf")));
+    }
+}

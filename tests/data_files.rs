@@ -320,6 +320,17 @@ fn broken_files_are_told_with_line_and_column() {
 }
 
 #[test]
+fn of_several_broken_files_each_is_told() {
+    let files: [(&str, &[u8]); 3] = [("a.yaml", b"a: [1"), ("b.yaml", b"b: 1"), ("c.json", b"[1]")];
+
+    let error = load(&files).expect_err("a refusal").to_string();
+
+    assert!(error.starts_with("2 data files cannot be read\n"), "{error}");
+    assert!(error.contains("`a.yaml` is not valid YAML\n    at a.yaml:"), "{error}");
+    assert!(error.contains("`c.json` must be a map of names and values\n    at c.json:1:1"), "{error}");
+}
+
+#[test]
 fn what_yaml_allows_and_no_template_could_use_is_refused() {
     let tag = refused("a.yaml", b"a: !vault x\n");
     let key = refused("a.yaml", b"? [a, b]\n: 1\n");

@@ -84,17 +84,38 @@ impl Data {
 }
 
 /// Loads data files in their order; a later file replaces top-level keys of an earlier one.
+///
+/// Of several files that cannot be read every one is told.
 pub fn load_data(root: &Path, files: &[DataFile]) -> Result<Data> {
     let mut overlay = Overlay::default();
-    let mut warnings = Vec::new();
+    let (mut warnings, mut broken) = (Vec::new(), Vec::new());
     for file in read::find(root, files, &mut warnings)? {
-        for document in documents(&file, &mut warnings)? {
-            let Content::Map(entries) = &document.content else { return Err(no_map(&document)) };
-            overlay = overlay.with(entries.clone());
+        match maps(&file, &mut warnings) {
+            Ok(maps) => overlay = maps.into_iter().fold(overlay, Overlay::with),
+            Err(error) => broken.push(error),
         }
+    }
+    if let Some(error) = together(broken) {
+        return Err(error);
     }
     let entries = overlay.entries;
     Ok(Data { values: node::to_values(&entries), warnings, entries })
+}
+
+fn together(mut broken: Vec<Error>) -> Option<Error> {
+    if broken.len() < 2 {
+        return broken.pop();
+    }
+    let error = Error::invalid(format!("{} data files cannot be read", broken.len()));
+    Some(broken.iter().fold(error, |all, one| all.detail(one.to_string())))
+}
+
+fn maps(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<Vec<Entry>>> {
+    let entries = |document: Arc<Node>| match &document.content {
+        Content::Map(entries) => Ok(entries.clone()),
+        Content::Scalar(_) | Content::List(_) => Err(no_map(&document)),
+    };
+    documents(file, warnings)?.into_iter().map(entries).collect()
 }
 
 fn documents(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<Arc<Node>>> {

@@ -37,9 +37,11 @@ mod state_edit;
 mod state_encryption;
 mod state_versions;
 mod store;
+mod surroundings;
 mod tally;
 mod var_files;
 mod watch;
+mod working;
 
 pub use applied::{RemovedStack, removed_stacks};
 pub use inspect::{
@@ -63,3 +65,4 @@ pub use state_versions::{StateVersions, list_versions, read_version};
 pub use store::{
     hide_from_git, open_store, open_store_untried, remember_probe, store_environment, store_place,
 };
+pub use working::{HolderLife, life_of_holder};

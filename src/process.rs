@@ -6,6 +6,7 @@
 //! its output, [`passthrough`] lends it the terminal.
 
 mod child;
+mod child_note;
 mod interrupts;
 mod invocation;
 mod lines;
@@ -15,6 +16,7 @@ mod memory;
 mod watchdog;
 
 pub use child::{Captured, Stream, capture, passthrough, run};
+pub use child_note::ChildNote;
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;
 pub use liveness::{hostname, is_alive, started_at, this_holder, this_process};

@@ -13,7 +13,6 @@ mod support;
 mod tools;
 
 use std::path::Path;
-use std::process::Command;
 use std::time::SystemTime;
 
 use nix::sys::signal::Signal;
@@ -30,13 +29,6 @@ fn project() -> Project {
 
 fn modified(project: &Project, path: &str) -> SystemTime {
     std::fs::metadata(project.path(path)).unwrap().modified().unwrap()
-}
-
-fn git(project: &Project, args: &[&str]) -> String {
-    let identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"];
-    let done = Command::new("git").args(identity).args(args).current_dir(project.root()).output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap()
 }
 
 #[test]
@@ -147,9 +139,9 @@ fn secrets_that_are_no_yaml_name_their_template() {
 fn a_file_that_was_there_before_is_replaced_only_where_git_has_it() {
     let project = project().file("infrastructure/a/main.tf", "# older\n");
     project.run("configure").exits(1).stderr_has("was not generated");
-    git(&project, &["init", "-q"]);
-    git(&project, &["add", "."]);
-    git(&project, &["commit", "-qm", "all"]);
+    project.git(&["init", "-q"]);
+    project.git(&["add", "."]);
+    project.git(&["commit", "-qm", "all"]);
 
     project.run("configure").succeeds();
 

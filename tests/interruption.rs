@@ -58,6 +58,17 @@ fn stopped_by(project: &Project, signals: &[Signal]) -> support::Finished {
     run.wait()
 }
 
+/// Kills a run at its slow resource, and waits until its tofu has given up.
+fn killed(project: &Project) {
+    let run = project.start("apply --yes");
+    run.until_exists(&started(project));
+    let tofu = project.tofu_at_work("01-a/x");
+    run.signal(Signal::SIGKILL);
+    run.wait();
+    wait_until("tofu has given up", || !tofu.lives());
+    assert!(project.has("infrastructure/01-a/x/errored.tfstate"));
+}
+
 #[test]
 fn one_ctrl_c_saves_the_state_and_releases_the_lock() {
     let project = slow_stack();
@@ -171,11 +182,8 @@ fn a_stop_keeps_the_stacks_that_have_not_begun_from_beginning() {
 #[test]
 fn a_killed_run_is_explained_by_the_next_one_with_the_way_to_go_on() {
     let project = slow_stack();
-    let run = project.start("apply --yes");
-    run.until_exists(&started(&project)).signal(Signal::SIGKILL);
-    run.wait();
+    killed(&project);
     wait_until("nothing of the run is left", || !provisioner_lives(&project));
-    wait_until("tofu has given up", || project.has("infrastructure/01-a/x/errored.tfstate"));
 
     let next = project.run("plan").exits(75);
 
@@ -189,10 +197,7 @@ fn a_killed_run_is_explained_by_the_next_one_with_the_way_to_go_on() {
 #[test]
 fn after_a_killed_run_lock_and_state_are_brought_back_by_the_commands_that_were_hinted_at() {
     let project = slow_stack();
-    let run = project.start("apply --yes");
-    run.until_exists(&started(&project)).signal(Signal::SIGKILL);
-    run.wait();
-    wait_until("tofu has given up", || project.has("infrastructure/01-a/x/errored.tfstate"));
+    killed(&project);
 
     project.run("force-unlock 01-a/x --yes").succeeds().stderr_has("released the lock");
     let refused = project.run("apply --yes").exits(1);

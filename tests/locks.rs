@@ -10,6 +10,7 @@
 mod support;
 
 use nix::sys::signal::Signal;
+use support::run::wait_until;
 use support::{Finished, Project, Running, SIMPLE};
 
 /// A stack whose apply holds the lock until it is stopped.
@@ -34,6 +35,16 @@ resource "terraform_data" "slow" {
 fn stop(run: Running) -> Finished {
     run.signal(Signal::SIGINT);
     run.wait()
+}
+
+/// Kills a run and its tofu, so that the lock stays.
+fn killed(project: &Project, holder: Running) {
+    let tofu = project.tofu_at_work("01-a/x");
+    holder.signal(Signal::SIGSTOP);
+    tofu.signal(Signal::SIGKILL);
+    holder.signal(Signal::SIGKILL);
+    holder.wait();
+    wait_until("tofu is gone", || !tofu.lives());
 }
 
 #[test]
@@ -95,6 +106,21 @@ fn the_lock_of_a_living_run_is_not_released_without_force() {
 }
 
 #[test]
+fn the_lock_of_a_killed_run_is_kept_while_its_tofu_still_works() {
+    let (project, holder) = holding();
+    let tofu = project.tofu_at_work("01-a/x");
+    holder.signal(Signal::SIGKILL);
+    holder.wait();
+
+    // For seconds it tries to save its state where nobody listens any more.
+    project.run("force-unlock x --yes").exits(75).stderr_has("gone, its tofu");
+    assert_eq!(project.locks()[0]["alive"], true);
+
+    wait_until("tofu is gone", || !tofu.lives());
+    project.run("force-unlock x --yes").succeeds().stderr_has("released the lock");
+}
+
+#[test]
 fn a_forced_release_keeps_the_old_run_from_writing() {
     let (project, holder) = holding();
 
@@ -108,8 +134,7 @@ fn a_forced_release_keeps_the_old_run_from_writing() {
 #[test]
 fn a_lock_can_be_named_by_its_id_alone() {
     let (project, holder) = holding();
-    holder.signal(Signal::SIGKILL);
-    holder.wait();
+    killed(&project, holder);
     let id = project.locks()[0]["id"].as_str().expect("an id").to_owned();
 
     project.run(&format!("force-unlock {id} --yes")).succeeds().stderr_has("released the lock of `01-a/x`");
@@ -120,8 +145,7 @@ fn a_lock_can_be_named_by_its_id_alone() {
 #[test]
 fn the_wrong_id_releases_nothing() {
     let (project, holder) = holding();
-    holder.signal(Signal::SIGKILL);
-    holder.wait();
+    killed(&project, holder);
 
     project
         .run("force-unlock x 00000000-0000-0000-0000-000000000000 --yes")
@@ -141,8 +165,7 @@ fn releasing_what_is_not_locked_says_so() {
 #[test]
 fn a_release_without_a_terminal_and_a_yes_is_refused() {
     let (project, holder) = holding();
-    holder.signal(Signal::SIGKILL);
-    holder.wait();
+    killed(&project, holder);
 
     project.run("force-unlock x").exits(64).stderr_has("there is no terminal");
 

@@ -81,6 +81,35 @@ fn a_plan_of_a_module_that_changed_since_is_refused() {
 }
 
 #[test]
+fn a_backend_that_cannot_be_reached_has_an_exit_code_of_its_own() {
+    let backend = |more: &str| {
+        format!(
+            "terraform {{\n  backend \"http\" {{\n    address = \"http://127.0.0.1:1/x\"\n{more}    retry_max = 0\n  }}\n}}\n"
+        )
+    };
+    let project = Project::new()
+        .stack("01-a/x", &backend(""))
+        .stack("01-a/y", &backend("    lock_address = \"http://127.0.0.1:1/lock\"\n").replace("/x", "/y"));
+
+    for stack in ["x", "y"] {
+        let run = project.run(&format!("plan {stack}")).exits(69);
+        run.stderr_has("cannot be reached").stderr_lacks("is locked");
+    }
+    project.run("validate --all").succeeds();
+}
+
+#[test]
+fn wrong_credentials_of_a_server_are_no_held_lock() {
+    let address = support::run::unauthorized_server();
+    let config = format!("name: lab\nstate:\n  url: http://{address}/states\n");
+    let project = Project::new().stack("01-a/x", SIMPLE).config(&config);
+
+    let run = project.run("plan").exits(77);
+
+    run.stderr_has("tfstate_password").stderr_lacks("is locked");
+}
+
+#[test]
 fn a_plan_that_became_stale_by_another_apply_is_refused_by_tofu_with_a_hint() {
     let project = Project::new().stack("01-a/x", SIMPLE);
     project.run("plan --out-dir first").succeeds();
@@ -312,7 +341,7 @@ fn refused_credentials_of_a_remote_backend_end_in_a_hint() {
         format!("terraform {{\n  backend \"http\" {{\n    address = \"http://{server}/state\"\n  }}\n}}\n");
     let project = Project::new().stack("01-a/x", &stack);
 
-    let run = project.run("plan").exits(1);
+    let run = project.run("plan").exits(77);
 
     run.stderr_has("requires auth")
         .stderr_has("backend block in `infrastructure/01-a/x`")

@@ -22,6 +22,7 @@ use minio::minio;
 use moto::moto;
 use nix::sys::signal::Signal;
 use served::{PASSWORD, Served, USER, info};
+use support::run::wait_until;
 use support::{Project, Running};
 
 /// A stack with one resource whose input is this, in this backend.
@@ -262,8 +263,10 @@ fn holding(project: &Project, backend: &str) -> Running {
 fn released_after_kill(project: &Project, run: Running) {
     let locks = project.locks();
     assert_eq!((locks.len(), locks[0]["operation"].as_str()), (1, Some("apply")), "{locks:?}");
+    assert_eq!(locks[0]["alive"], true, "{locks:?}");
     let id = locks[0]["id"].as_str().unwrap().to_owned();
 
+    project.run("force-unlock x --yes").exits(75).stderr_has("is alive");
     project.run("force-unlock x --yes --force").succeeds().stderr_has("released the lock").stderr_has(&id);
 
     assert!(project.locks().is_empty());
@@ -292,6 +295,25 @@ fn the_lock_item_of_a_dynamodb_table_is_listed_and_released() {
     let run = holding(&project, &block);
 
     released_after_kill(&project, run);
+}
+
+#[test]
+fn a_killed_run_is_recognised_by_a_lock_that_only_the_backend_knows() {
+    let bucket = minio().bucket();
+    let project =
+        Project::new().env("AWS_ACCESS_KEY_ID", minio::USER).env("AWS_SECRET_ACCESS_KEY", minio::PASSWORD);
+    let run = holding(&project, &s3_block(minio().address, &bucket, "use_lockfile = true"));
+    let tofu = project.tofu_at_work("01-a/x");
+
+    // Neither can release the lock.
+    run.signal(Signal::SIGSTOP);
+    tofu.signal(Signal::SIGKILL);
+    run.signal(Signal::SIGKILL);
+    run.wait();
+    wait_until("tofu is gone", || !tofu.lives());
+
+    assert_eq!(project.locks()[0]["alive"], false);
+    project.run("force-unlock x --yes").succeeds().stderr_has("released the lock");
 }
 
 #[test]

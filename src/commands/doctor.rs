@@ -236,8 +236,8 @@ async fn secret_findings(workspace: &Workspace, context: &Context) -> Vec<Findin
 }
 
 fn lock_finding(lock: &StackLock) -> Finding {
-    let StackLock { stack, lock: held, alive } = lock;
-    match alive {
+    let StackLock { stack, lock: held, life } = lock;
+    match life.is_alive() {
         Some(false) => Finding::warn(
             "locks",
             format!("{stack} is locked by {}, whose process is gone", held.info.who),

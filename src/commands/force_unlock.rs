@@ -134,7 +134,7 @@ fn check(lock: &StackLock, target: &Target<'_>, args: &ForceUnlockArgs) -> Resul
             .fact("lock id", id.clone())
             .hint(format!("`infra force-unlock {} {id}`", lock.stack)));
     }
-    if lock.alive == Some(true) && !args.force {
+    if lock.life.is_alive() == Some(true) && !args.force {
         return Err(Error::locked(format!("the run that holds the lock of `{}` is alive", lock.stack))
             .fact("holder", lock.lock.info.who.clone())
             .fact("process", process_words(lock))

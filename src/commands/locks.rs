@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
-use crate::engine::{self, LockSources};
+use crate::engine::{self, HolderLife, LockSources};
 use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, Stack, StackId, StateLock, human_duration};
 use crate::report::Table;
-use crate::state;
 
 /// Show who holds which lock since when
 ///
@@ -34,8 +33,8 @@ pub struct LocksArgs {
 pub(super) struct StackLock {
     pub stack: StackId,
     pub lock: StateLock,
-    /// Whether the process that took it still lives; nothing if it is on another host.
-    pub alive: Option<bool>,
+    /// Whether the one who took it still works.
+    pub life: HolderLife,
 }
 
 /// Runs the command.
@@ -77,8 +76,11 @@ pub(super) async fn load_locks(
     let sources = LockSources { project: &workspace.project, store: store.as_ref(), env: &context.env };
     let look = async |stack: &&Stack| {
         let lock = engine::lock_of_stack(&sources, stack, secrets.get(&stack.id)).await?;
-        let alive = lock.as_ref().and_then(state::holder_is_alive);
-        Ok::<_, Error>(lock.map(|lock| StackLock { stack: stack.id.clone(), lock, alive }))
+        let with_life = |lock: StateLock| {
+            let life = engine::life_of_holder(&workspace.project, &stack.id, &lock);
+            StackLock { stack: stack.id.clone(), lock, life }
+        };
+        Ok::<_, Error>(lock.map(with_life))
     };
     let found = futures::future::try_join_all(stacks.iter().map(look)).await?;
     Ok(found.into_iter().flatten().collect())
@@ -98,7 +100,7 @@ fn to_json(lock: &StackLock, context: &Context) -> Value {
         "operation": info.operation_word(),
         "created": info.created,
         "age_s": age(lock, context),
-        "alive": lock.alive,
+        "alive": lock.life.is_alive(),
         "pid": lock.lock.holder.as_ref().map(|holder| holder.pid),
         "run_id": lock.lock.holder.as_ref().and_then(|holder| holder.run_id.clone()),
     })
@@ -122,7 +124,7 @@ fn show(locks: &[StackLock], context: &Context) {
         ]);
     }
     table.lines().iter().for_each(|line| context.terminal.data_line(line.trim_start()));
-    if let Some(dead) = locks.iter().find(|lock| lock.alive == Some(false)) {
+    if let Some(dead) = locks.iter().find(|lock| lock.life == HolderLife::Gone) {
         context
             .terminal
             .note(&format!("hint: release the lock of a dead run: `infra force-unlock {}`", dead.stack));
@@ -132,9 +134,12 @@ fn show(locks: &[StackLock], context: &Context) {
 /// Says whether the holder's process lives.
 pub(super) fn process_words(lock: &StackLock) -> String {
     let pid = lock.lock.holder.as_ref().map(|holder| holder.pid.to_string()).unwrap_or_default();
-    match lock.alive {
-        Some(true) => format!("{pid} alive"),
-        Some(false) => format!("{pid} gone"),
-        None => "unknown".to_owned(),
-    }
+    let words = match lock.life {
+        HolderLife::Alive => format!("{pid} alive"),
+        HolderLife::TofuAlive(tofu) if pid.is_empty() => format!("tofu {tofu} alive"),
+        HolderLife::TofuAlive(tofu) => format!("{pid} gone, its tofu {tofu} alive"),
+        HolderLife::Gone => format!("{pid} gone"),
+        HolderLife::Unknown => "unknown".to_owned(),
+    };
+    words.trim_start().to_owned()
 }

@@ -229,7 +229,7 @@ fn applied_dir(project: &Project) -> PathBuf {
 
 /// All copies lie in one folder, so that one look tells which there are.
 fn home_of(project: &Project, id: &StackId) -> PathBuf {
-    applied_dir(project).join(id.state_name().replace('%', "%25").replace('/', "%2F"))
+    applied_dir(project).join(id.file_name())
 }
 
 fn id_of(home: &Path) -> Option<StackId> {

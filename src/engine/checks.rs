@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::failure::{Stop, explain};
-use super::init::init_stack;
+use super::init::init_without_backend;
 use super::inputs::resolve_inputs;
 use super::options::WhenToInit;
 use super::stack_life::StackLife;
@@ -13,16 +13,16 @@ use super::watch::{Heard, Watched, watch};
 use crate::events::RunEvent;
 use crate::model::{StackResult, Step};
 use crate::process;
-use crate::tofu::call::{self, InitBackend, TestCall};
+use crate::tofu::call::{self, TestCall};
 use crate::tofu::messages;
 
 impl StackLife<'_> {
     /// Checks the configuration; needs no backend and no credentials.
     pub async fn validate(self) -> Result<(), Stop> {
         self.check_files()?;
-        init_stack(self.session, self.run, InitBackend::No, WhenToInit::Needed, &[]).await?;
+        let prepared = init_without_backend(self.session, self.run, WhenToInit::Needed).await?;
         self.step(Step::Validate);
-        let call = call::validate(self.call()?, &self.options.extra);
+        let call = call::validate(prepared, &self.options.extra);
         let captured = process::capture(call, &self.session.interrupts).await?;
         if captured.status.success() {
             return Ok(());
@@ -38,12 +38,12 @@ impl StackLife<'_> {
         if !has_tests(&self.session.dir_of(&self.run.stack)) {
             return Ok(StackResult::NoChanges);
         }
-        init_stack(self.session, self.run, InitBackend::No, self.options.init, &[]).await?;
+        let prepared = init_without_backend(self.session, self.run, self.options.init).await?;
         let inputs = resolve_inputs(self.session, self.run).await?;
         self.step(Step::Test);
         let (var_files, variables) = (&self.run.var_files, inputs.text_with(self.secrets()));
         let test = TestCall { var_files, variables, extra: &self.options.extra };
-        let call = call::test(self.call()?, test, self.session.narration());
+        let call = call::test(prepared, test, self.session.narration());
         let watched = watch(self.session, &self.run.stack.id, Step::Test, call).await?;
         match watched.status.success() {
             true => Ok(StackResult::Succeeded),

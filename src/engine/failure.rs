@@ -6,10 +6,10 @@ use jiff::Timestamp;
 
 use super::session::Session;
 use super::watch::Watched;
-use crate::error::Error;
+use super::working::{HolderLife, life_of_holder};
+use crate::error::{Error, Kind};
 use crate::model::{Diagnostic, Stack, StackError, StackId, StateLock, human_duration};
-use crate::state::holder_is_alive;
-use crate::tofu::hints::{Context, hints_for};
+use crate::tofu::hints::{Context, cause_of, hints_for};
 
 /// Why the life of a stack ended early.
 #[derive(Debug)]
@@ -25,11 +25,20 @@ pub(super) enum Stop {
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
         Self::Failed(StackError {
-            code: error.label().map(str::to_owned),
+            code: error.label().or_else(|| code_of(error.kind())).map(str::to_owned),
             summary: error.message().to_owned(),
             detail: error.body().join("\n"),
             hint: joined(error.hints().to_vec()),
         })
+    }
+}
+
+/// Returns the code of a kind that makes the exit code of a run.
+const fn code_of(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Unavailable => Some(StackError::UNAVAILABLE),
+        Kind::Refused => Some(StackError::REFUSED),
+        _ => None,
     }
 }
 
@@ -41,7 +50,8 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
     }
     let errors: Vec<&Diagnostic> = watched.heard.errors().collect();
     let Some(first) = errors.first() else { return Stop::Failed(wordless(watched, left_lock)) };
-    if first.mentions("Error acquiring the state lock") {
+    let cause = cause_of(first);
+    if first.mentions("Error acquiring the state lock") && cause.is_none() {
         return locked(session, stack, first).await.into();
     }
     let context = Context { stack: &stack.id, path: &stack.path };
@@ -52,7 +62,7 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
         }
     }
     Stop::Failed(StackError {
-        code: None,
+        code: cause.and_then(code_of).map(str::to_owned),
         summary: first.summary.clone(),
         detail: errors.iter().map(|diagnostic| described(diagnostic)).collect::<Vec<_>>().join("\n"),
         hint: joined(hints),
@@ -88,7 +98,10 @@ fn described(diagnostic: &Diagnostic) -> String {
 /// Describes a held lock by what the store knows, or by what tofu tells.
 async fn locked(session: &Session, stack: &Stack, diagnostic: &Diagnostic) -> Error {
     match session.lock_of(stack).await {
-        Ok(Some(lock)) => locked_error(&stack.id, &lock, session.clock.now()),
+        Ok(Some(lock)) => {
+            let life = life_of_holder(&session.project, &stack.id, &lock);
+            locked_error(&stack.id, (&lock, life), session.clock.now())
+        }
         _ => {
             let error = Error::locked(format!("state of `{}` is locked", stack.id));
             let context = Context { stack: &stack.id, path: &stack.path };
@@ -103,7 +116,7 @@ fn joined(hints: Vec<String>) -> Option<String> {
 }
 
 /// Makes the error of a lock that somebody holds.
-fn locked_error(stack: &StackId, lock: &StateLock, now: Timestamp) -> Error {
+fn locked_error(stack: &StackId, (lock, life): (&StateLock, HolderLife), now: Timestamp) -> Error {
     let info = &lock.info;
     let holder = format!("{} · {} · tofu {}", info.who, info.operation_word(), info.version);
     let error = Error::locked(format!("state of `{stack}` is locked")).fact("holder", holder);
@@ -113,14 +126,20 @@ fn locked_error(stack: &StackId, lock: &StateLock, now: Timestamp) -> Error {
     };
     let error = error.fact("lock id", info.id.clone());
     let release = format!("`infra force-unlock {stack}`");
-    match (holder_is_alive(lock), &lock.holder) {
-        (Some(false), Some(holder)) => error
-            .fact("process", format!("{} on this host, which is gone", holder.pid))
+    let pid = lock.holder.as_ref().map(|holder| holder.pid.to_string()).unwrap_or_default();
+    match life {
+        HolderLife::Gone => error
+            .fact("process", format!("{pid} on this host, which is gone"))
             .hint(format!("that run is dead; release its lock: {release}")),
-        (Some(true), Some(holder)) => error
-            .fact("process", format!("{} on this host, still running", holder.pid))
+        HolderLife::TofuAlive(tofu) => error
+            .fact("process", format!("{pid} on this host is gone, its tofu ({tofu}) still ends its work"))
             .hint("wait with `--lock-timeout 5m`"),
-        _ => error.hint("wait with `--lock-timeout 5m`").hint(format!("if that run is dead: {release}")),
+        HolderLife::Alive => error
+            .fact("process", format!("{pid} on this host, still running"))
+            .hint("wait with `--lock-timeout 5m`"),
+        HolderLife::Unknown => {
+            error.hint("wait with `--lock-timeout 5m`").hint(format!("if that run is dead: {release}"))
+        }
     }
 }
 

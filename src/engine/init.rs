@@ -3,9 +3,10 @@
 //! What it depends on is read from the files (providers, module sources, the backend
 //! block), the provider lock file and the version of tofu. After a success their
 //! fingerprint is kept below `.infra/init`; the same fingerprint and an untouched data
-//! folder mean that `init` would do nothing.
+//! folder, whose links into the plugin cache still lead somewhere, mean that `init` would
+//! do nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,11 @@ use super::watch::watch;
 use crate::error::{Result, io};
 use crate::events::RunEvent;
 use crate::model::{Fingerprint, Stack, StackRun, Step};
+use crate::process::Invocation;
 use crate::tofu::call::{self, InitBackend};
+
+/// Below `providers`: host, namespace, name, version, platform.
+const PACKAGE_DEPTH: usize = 5;
 
 /// What is remembered of a successful `init`.
 #[derive(Deserialize, PartialEq, Serialize)]
@@ -30,64 +35,115 @@ struct InitRecord {
 pub(super) async fn init_stack(
     session: &Session,
     run: &StackRun,
-    backend: InitBackend,
     when: WhenToInit,
     extra: &[String],
 ) -> Result<(), Stop> {
-    let stack = &run.stack;
-    let turnstile = session.preparation_of(&stack.id);
-    let _alone = turnstile.lock().await;
-    if when == WhenToInit::Needed && is_done(session, stack, backend)? {
-        return Ok(());
-    }
-    session.events.emit(RunEvent::StepStarted { stack: stack.id.clone(), step: Step::Init });
-    let base = session.call(stack, &run.env)?;
-    let call = call::init(base, backend, extra, session.narration());
-    let watched = watch(session, &stack.id, Step::Init, call).await?;
-    if !watched.status.success() {
-        return Err(explain(session, stack, &watched).await);
-    }
-    Ok(remember(session, stack, backend)?)
+    let folder = DataFolder::of(session, &run.stack, InitBackend::Yes);
+    folder.init(run, when, extra).await
 }
 
-fn is_done(session: &Session, stack: &Stack, backend: InitBackend) -> Result<bool> {
-    // A full `init` is more than enough where the backend is not needed.
-    let enough = if backend == InitBackend::No { vec![backend, InitBackend::Yes] } else { vec![backend] };
-    for backend in enough {
-        let Ok(bytes) = std::fs::read(record_path(session, stack, backend)) else { continue };
-        if serde_json::from_slice(&bytes).ok() == Some(present(session, stack)?) {
-            return Ok(true);
+/// Prepares a stack for what needs no backend, and returns a call that finds what was prepared.
+///
+/// Even without a backend, `init` asks one that it has met before; so it gets a data folder of its
+/// own, unless everything is prepared already.
+pub(super) async fn init_without_backend(
+    session: &Session,
+    run: &StackRun,
+    when: WhenToInit,
+) -> Result<Invocation, Stop> {
+    let usual = DataFolder::of(session, &run.stack, InitBackend::Yes);
+    if when == WhenToInit::Needed && usual.is_ready()? {
+        return Ok(usual.call(run)?);
+    }
+    let folder = DataFolder::of(session, &run.stack, InitBackend::No);
+    folder.init(run, when, &[]).await?;
+    Ok(folder.call(run)?)
+}
+
+/// Where tofu keeps the providers and modules of a stack.
+struct DataFolder<'a> {
+    session: &'a Session,
+    stack: &'a Stack,
+    backend: InitBackend,
+    path: PathBuf,
+}
+
+impl<'a> DataFolder<'a> {
+    fn of(session: &'a Session, stack: &'a Stack, backend: InitBackend) -> Self {
+        let path = match backend {
+            InitBackend::Yes => session.data_dir_of(stack),
+            InitBackend::No => session.project.infra_dir().join("validate").join(stack.id.file_name()),
+        };
+        Self { session, stack, backend, path }
+    }
+
+    async fn init(&self, run: &StackRun, when: WhenToInit, extra: &[String]) -> Result<(), Stop> {
+        let (session, stack) = (self.session, self.stack);
+        let turnstile = session.preparation_of(&stack.id);
+        let _alone = turnstile.lock().await;
+        if when == WhenToInit::Needed && self.is_ready()? {
+            return Ok(());
         }
+        session.events.emit(RunEvent::StepStarted { stack: stack.id.clone(), step: Step::Init });
+        let call = call::init(self.call(run)?, self.backend, extra, session.narration());
+        let watched = watch(session, &stack.id, Step::Init, call).await?;
+        if !watched.status.success() {
+            return Err(explain(session, stack, &watched).await);
+        }
+        Ok(self.remember()?)
     }
-    Ok(false)
+
+    /// Returns a call that uses this folder.
+    fn call(&self, run: &StackRun) -> Result<Invocation> {
+        let call = self.session.call(self.stack, &run.env)?;
+        Ok(match (self.backend, self.path.to_str()) {
+            (InitBackend::No, Some(path)) => call.env("TF_DATA_DIR", path),
+            _ => call,
+        })
+    }
+
+    fn is_ready(&self) -> Result<bool> {
+        let Ok(bytes) = std::fs::read(self.record_path()) else { return Ok(false) };
+        Ok(serde_json::from_slice(&bytes).ok() == Some(self.present()?))
+    }
+
+    fn remember(&self) -> Result<()> {
+        let record = serde_json::to_vec(&self.present()?).unwrap_or_default();
+        crate::atomic_file::write(&self.record_path(), &record)
+    }
+
+    fn present(&self) -> Result<InitRecord> {
+        let lock_file = self.session.dir_of(self.stack).join(".terraform.lock.hcl");
+        let lock = match std::fs::read(&lock_file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(io("read", &lock_file)(error)),
+        };
+        let version = self.session.tofu.version.to_string();
+        let facts = self.stack.init_facts.iter().map(String::as_bytes);
+        let fingerprint = Fingerprint::of([version.as_bytes(), &lock].into_iter().chain(facts));
+        let parts = ["modules/modules.json", "providers", "terraform.tfstate"];
+        let there =
+            |part: &&str| self.path.join(part).exists() && all_there(&self.path.join(part), PACKAGE_DEPTH);
+        let data = parts.into_iter().filter(there).map(str::to_owned).collect();
+        Ok(InitRecord { fingerprint, data })
+    }
+
+    fn record_path(&self) -> PathBuf {
+        let kind = match self.backend {
+            InitBackend::Yes => "init",
+            InitBackend::No => "init-without-backend",
+        };
+        self.session.project.infra_dir().join(kind).join(format!("{}.json", self.stack.id.state_name()))
+    }
 }
 
-fn remember(session: &Session, stack: &Stack, backend: InitBackend) -> Result<()> {
-    let path = record_path(session, stack, backend);
-    let record = serde_json::to_vec(&present(session, stack)?).unwrap_or_default();
-    crate::atomic_file::write(&path, &record)
-}
-
-fn present(session: &Session, stack: &Stack) -> Result<InitRecord> {
-    let lock_file = session.dir_of(stack).join(".terraform.lock.hcl");
-    let lock = match std::fs::read(&lock_file) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(io("read", &lock_file)(error)),
-    };
-    let version = session.tofu.version.to_string();
-    let facts = stack.init_facts.iter().map(String::as_bytes);
-    let fingerprint = Fingerprint::of([version.as_bytes(), &lock].into_iter().chain(facts));
-    let data_dir = session.data_dir_of(stack);
-    let parts = ["modules/modules.json", "providers", "terraform.tfstate"];
-    let data = parts.into_iter().filter(|part| data_dir.join(part).exists()).map(str::to_owned).collect();
-    Ok(InitRecord { fingerprint, data })
-}
-
-fn record_path(session: &Session, stack: &Stack, backend: InitBackend) -> PathBuf {
-    let kind = match backend {
-        InitBackend::Yes => "init",
-        InitBackend::No => "init-without-backend",
-    };
-    session.project.infra_dir().join(kind).join(format!("{}.json", stack.id.state_name()))
+/// Returns whether everything below a folder of providers is there: a plugin cache may be emptied
+/// behind its links.
+fn all_there(path: &Path, depth: usize) -> bool {
+    if depth == 0 {
+        return path.exists();
+    }
+    let Ok(entries) = std::fs::read_dir(path) else { return path.exists() };
+    entries.flatten().all(|entry| all_there(&entry.path(), depth - 1))
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::project::OutputRef;
 use crate::model::{Fingerprint, Stack, StackId, StackRun};
 use crate::process;
-use crate::tofu::call::{self, InitBackend};
+use crate::tofu::call;
 use crate::tofu::variables::collect_literals;
 
 /// The resolved inputs of a stack.
@@ -72,7 +72,7 @@ pub(super) async fn outputs_of(session: &Session, id: &StackId) -> Result<Value,
         return Ok(outputs.clone());
     }
     let upstream = bare_run(session, stack);
-    init_stack(session, &upstream, InitBackend::Yes, WhenToInit::Needed, &[]).await?;
+    init_stack(session, &upstream, WhenToInit::Needed, &[]).await?;
     let captured =
         process::capture(call::outputs(session.call(stack, &upstream.env)?), &session.interrupts).await?;
     if session.interrupts.any() {

@@ -17,7 +17,7 @@ use crate::error::{Error, Exit, Result};
 use crate::model::{Diagnostic, Severity, Stack, StackId, StackRun};
 use crate::process::{self, Captured, Invocation};
 use crate::stacks;
-use crate::tofu::call::{self, FmtMode, InitBackend};
+use crate::tofu::call::{self, FmtMode};
 use crate::tofu::hints::{Context, hints_for};
 
 /// Returns the outputs of stacks, by stack and name, sensitive values included.
@@ -134,7 +134,7 @@ pub(super) fn bare_run(session: &Session, stack: &Stack) -> StackRun {
 /// Initialises a stack where that is needed and returns the beginning of a call in it.
 pub(super) async fn prepared(session: &Session, stack: &Stack) -> Result<Invocation> {
     let run = bare_run(session, stack);
-    let done = init_stack(session, &run, InitBackend::Yes, WhenToInit::Needed, &[]).await;
+    let done = init_stack(session, &run, WhenToInit::Needed, &[]).await;
     done.map_err(|stop| stopped(&stack.id, stop))?;
     session.call(stack, &run.env)
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::surroundings::Surroundings;
 use crate::error::{Error, Result, io};
 use crate::model::{Action, Fingerprint, ResourceChange, StackId};
 use crate::tofu::call::PlanMode;
@@ -27,6 +28,10 @@ pub struct PlanRecord {
     pub source: Fingerprint,
     /// The values from other stacks it was made from.
     pub inputs: Fingerprint,
+    /// The variables of the environment it was made from.
+    pub settings: Fingerprint,
+    /// What lay around the stacks, where that is known.
+    pub around: Option<Surroundings>,
     /// The plan file itself.
     pub file: Fingerprint,
     /// What it is for.

@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 
 use super::stack_secrets::StackSecrets;
 use super::store::{hide_from_git, open_store, store_environment};
+use super::surroundings::{Repository, Surroundings};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
@@ -138,6 +139,8 @@ pub struct Session {
     hidden: RefCell<Hidden>,
     /// Outputs that were read in this run; forgotten when their stack is applied.
     pub(super) outputs: RefCell<BTreeMap<StackId, Value>>,
+    /// What was asked of git.
+    pub(super) repository: Repository,
     /// Who prepares a folder, so that two stacks do not run `init` in a third at once.
     preparing: Turnstiles,
     /// Who reads the outputs of a stack.
@@ -164,6 +167,7 @@ impl Session {
             secrets: parts.secrets,
             hidden: RefCell::default(),
             outputs: RefCell::default(),
+            repository: Repository::default(),
             preparing: RefCell::default(),
             reading: RefCell::default(),
         };
@@ -191,6 +195,11 @@ impl Session {
     /// Returns a text without anything that must not be shown.
     pub fn redacted(&self, text: &str) -> String {
         self.hidden.borrow().redactor.line(text).into_owned()
+    }
+
+    /// Returns what lies around the stacks, as it was when the first plan was made.
+    pub(super) async fn surroundings(&self) -> Option<&Surroundings> {
+        self.repository.now(self).await
     }
 
     /// Returns what lets one at a time prepare the folder of a stack.

@@ -17,10 +17,10 @@ use super::stack_secrets::StackSecrets;
 use super::watch::{Heard, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::{ChangeCounts, ResourceChange, StackRun, Step};
+use crate::model::{ChangeCounts, Fingerprint, ResourceChange, StackRun, Step};
 use crate::process;
 use crate::tofu::Flavour;
-use crate::tofu::call::{self, ApplyCall, InitBackend, Narration, PlanCall, PlanMode};
+use crate::tofu::call::{self, ApplyCall, Narration, PlanCall, PlanMode};
 
 /// One stack with everything its steps need.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl StackLife<'_> {
     /// Prepares the working folder.
     pub async fn init(self, when: WhenToInit, extra: &[String]) -> Result<(), Stop> {
         self.check_files()?;
-        init_stack(self.session, self.run, InitBackend::Yes, when, extra).await
+        init_stack(self.session, self.run, when, extra).await
     }
 
     /// Makes a plan and saves it for review.
@@ -100,6 +100,10 @@ impl StackLife<'_> {
         let staleness = self.staleness(&saved, &record).await?;
         let is_about_inputs = matches!(staleness, Staleness::Inputs);
         match staleness {
+            // One that was asked for a part of the stack says nothing about the rest.
+            Staleness::Fresh if record.is_empty() && self.asks_for_more_than(&record) => {
+                self.plan_privately().await
+            }
             Staleness::Fresh => {
                 self.tell_planned(&record, Vec::new(), Reviewed::Yes);
                 Ok(Planned { record, plans: saved, reviewed: true, shown_before: None })
@@ -174,7 +178,9 @@ impl StackLife<'_> {
         let source = source_fingerprint(self.session, self.run)?;
         let out = plans.prepare(&self.run.stack.id)?;
         let call = call::plan(self.call()?, self.plan_call(&out, &inputs), self.session.narration());
-        let watched = watch(self.session, &self.run.stack.id, Step::Plan, call).await?;
+        let watching = watch(self.session, &self.run.stack.id, Step::Plan, call);
+        let (watched, around) = tokio::join!(watching, self.session.surroundings());
+        let watched = watched?;
         if !watched.status.success() {
             plans.remove(&self.run.stack.id)?;
             return Err(explain(self.session, &self.run.stack, &watched).await);
@@ -187,6 +193,8 @@ impl StackLife<'_> {
             tofu: self.session.tofu.version.to_string(),
             source,
             inputs: inputs.fingerprint(),
+            settings: self.settings()?,
+            around: around.cloned(),
             file: plans.digest(&self.run.stack.id)?,
             mode: self.options.mode,
             extra: self.options.extra.clone(),
@@ -213,11 +221,41 @@ impl StackLife<'_> {
             Staleness::Other("the files of the stack or of its modules changed since".to_owned())
         } else if !saved.is_intact(record) {
             Staleness::Other("its plan file is missing or damaged".to_owned())
+        } else if record.settings != self.settings()? {
+            Staleness::Other(
+                "its `env` in infra.yaml, or TF_VAR_ in the environment, changed since".to_owned(),
+            )
+        } else if let Some(path) = self.change_around(record).await {
+            Staleness::Other(format!("`{path}` changed since"))
         } else if record.inputs != inputs.fingerprint() {
             Staleness::Inputs
         } else {
             Staleness::Fresh
         })
+    }
+
+    async fn change_around(self, record: &PlanRecord) -> Option<String> {
+        record.around.as_ref()?.change_since(self.session).await
+    }
+
+    /// Returns a digest of the variables that the environment gives to tofu.
+    fn settings(self) -> Result<Fingerprint> {
+        let env = self.session.environment_of(&self.run.stack, &self.run.env)?;
+        let own = env.iter().filter(|(name, _)| {
+            let name = name.to_string_lossy();
+            name.starts_with("TF_VAR_")
+                || name.starts_with("TF_CLI_ARGS")
+                || self.run.env.contains_key(&*name)
+        });
+        let mut parts: Vec<(&[u8], &[u8])> =
+            own.map(|(name, value)| (name.as_encoded_bytes(), value.as_encoded_bytes())).collect();
+        parts.sort_unstable();
+        Ok(Fingerprint::of(parts.into_iter().flat_map(|(name, value)| [name, value])))
+    }
+
+    /// Returns whether a plan was made with a narrower question than that of this run.
+    fn asks_for_more_than(self, record: &PlanRecord) -> bool {
+        record.extra != self.options.extra || record.mode != self.options.mode
     }
 
     /// Refuses a stack with a file that cannot be read, in the words of discovery.

@@ -21,7 +21,7 @@ use crate::error::{Error, Kind, Result};
 use crate::model::project::Encryption;
 use crate::model::{Stack, StackId, StackRun};
 use crate::tofu::Flavour;
-use crate::tofu::call::{self, InitBackend};
+use crate::tofu::call;
 use crate::tofu::encryption::{Before, SHORTEST_PASSPHRASE, StateKey};
 
 /// With which passphrase states are to be encrypted.
@@ -164,7 +164,7 @@ pub async fn rewrite_state(session: &Session, rewrite: &Rewrite) -> Result<Rewri
     let strict = run_with(session, stack, &rewrite.key.setting());
     let tolerant = run_with(session, stack, &rewrite.key.migration(before));
     // Already `init` reads the state, so it too must be able to open what was.
-    let ready = init_stack(session, &tolerant, InitBackend::Yes, WhenToInit::Needed, &[]).await;
+    let ready = init_stack(session, &tolerant, WhenToInit::Needed, &[]).await;
     ready.map_err(|stop| explained(rewrite, stopped(&stack.id, stop)))?;
     if let Ok(state) = pull(session, &strict).await {
         let none = is_none(&state);

@@ -73,8 +73,7 @@ impl Tally {
             return Kind::Interrupted.exit();
         }
         if any(StackResult::Failed) {
-            let kind = if self.only_locks_failed() { Kind::Locked } else { Kind::Failed };
-            return kind.exit();
+            return self.kind_of_failures().exit();
         }
         // A plan may wait for another stack; an apply that left something undone has not succeeded.
         if any(StackResult::Skipped) || (command.is_ordered() && any(StackResult::Deferred)) {
@@ -91,9 +90,21 @@ impl Tally {
         self.reports
     }
 
-    fn only_locks_failed(&self) -> bool {
-        let failed = self.reports.iter().filter(|report| report.result == StackResult::Failed);
-        failed.map(|report| report.error.as_ref()).all(|error| error.is_some_and(StackError::is_lock))
+    /// Only failures of one kind make the run a failure of that kind.
+    fn kind_of_failures(&self) -> Kind {
+        let all = |is: fn(&StackError) -> bool| {
+            let mut failed = self.reports.iter().filter(|report| report.result == StackResult::Failed);
+            failed.all(|report| report.error.as_ref().is_some_and(is))
+        };
+        if all(StackError::is_lock) {
+            Kind::Locked
+        } else if all(StackError::is_unavailable) {
+            Kind::Unavailable
+        } else if all(StackError::is_refused) {
+            Kind::Refused
+        } else {
+            Kind::Failed
+        }
     }
 }
 
@@ -111,6 +122,17 @@ mod tests {
             tally.add(report, &[]);
         }
         tally
+    }
+
+    #[test]
+    fn only_what_cannot_be_reached_makes_the_exit_code_of_that() {
+        use StackResult::Failed;
+        let unavailable = (Failed, Some(StackError::UNAVAILABLE));
+
+        assert_eq!(tally(&[unavailable, unavailable]).exit(RunCommand::Plan, false), Exit(69));
+        let (locked, refused) = ((Failed, Some(StackError::LOCKED)), (Failed, Some(StackError::REFUSED)));
+        assert_eq!(tally(&[refused]).exit(RunCommand::Plan, false), Exit(77));
+        assert_eq!(tally(&[unavailable, locked]).exit(RunCommand::Plan, false), Exit(1));
     }
 
     #[test]

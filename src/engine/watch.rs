@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 
 use super::failure::Stop;
 use super::session::Session;
+use super::working::{forget_the_dead, notes_dir};
 use crate::error::Result;
 use crate::events::RunEvent;
 use crate::model::{Diagnostic, ResourceChange, Severity, StackId, Step};
@@ -62,8 +63,13 @@ pub(super) async fn watch(
     if session.interrupts.any() {
         return Err(Stop::Interrupted);
     }
+    let takes_locks = matches!(step, Step::Plan | Step::Apply);
+    let call = if takes_locks { call.noted_in(notes_dir(&session.project, stack)) } else { call };
     let ear = Ear { session, stack, step, heard: RefCell::default() };
     let status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)).await?;
+    if takes_locks && status.success() {
+        forget_the_dead(&session.project, stack);
+    }
     Ok(Watched { status, heard: ear.heard.into_inner() })
 }
 

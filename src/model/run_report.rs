@@ -42,6 +42,22 @@ impl StackError {
     /// The code of a failure because somebody else holds the lock.
     pub const LOCKED: &str = "state-locked";
 
+    /// The code of a failure because a backend or a registry cannot be reached.
+    pub const UNAVAILABLE: &str = "unavailable";
+
+    /// The code of a failure because credentials are missing or wrong.
+    pub const REFUSED: &str = "refused";
+
+    /// Returns whether credentials are the cause.
+    pub fn is_refused(&self) -> bool {
+        self.code.as_deref() == Some(Self::REFUSED)
+    }
+
+    /// Returns whether something that cannot be reached is the cause.
+    pub fn is_unavailable(&self) -> bool {
+        self.code.as_deref() == Some(Self::UNAVAILABLE)
+    }
+
     /// Returns whether somebody else's lock is the cause.
     pub fn is_lock(&self) -> bool {
         self.code.as_deref() == Some(Self::LOCKED)

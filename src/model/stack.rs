@@ -36,6 +36,11 @@ impl StackId {
         if self.0 == "." { "_root" } else { &self.0 }
     }
 
+    /// Returns a name of one segment, for a file or folder of its own.
+    pub fn file_name(&self) -> String {
+        self.state_name().replace('%', "%25").replace('/', "%2F")
+    }
+
     /// Returns the id whose state has this name.
     pub fn of_state_name(name: &str) -> Self {
         Self::new(if name == "_root" { "." } else { name })

@@ -21,6 +21,7 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
+use super::child_note::Noted;
 use super::interrupts::{Interrupts, STOP};
 use super::invocation::Invocation;
 use super::lines::{Hurry, each_line};
@@ -115,6 +116,7 @@ struct Started {
     pid: Pid,
     group: Group,
     _watchdog: Option<Watchdog>,
+    _noted: Option<Noted>,
 }
 
 impl Started {
@@ -142,7 +144,8 @@ impl Started {
         let pid = pid.ok_or_else(|| Error::bug("a started process has no id"))?;
         tracing::debug!(program = %call.program().display(), %pid, "started");
         let watchdog = call.guarded.then(|| Watchdog::beside(pid, group == Group::Own, drains)).flatten();
-        Ok(Self { child, pid, group, _watchdog: watchdog })
+        let noted = call.notes.as_deref().zip(child.id()).and_then(|(dir, id)| Noted::down(dir, id));
+        Ok(Self { child, pid, group, _watchdog: watchdog, _noted: noted })
     }
 
     /// Drives the reading of the child's output, forwards requests to stop, and waits for the end.

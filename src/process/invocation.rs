@@ -15,6 +15,7 @@ pub struct Invocation {
     pub(super) feeds: Vec<Vec<u8>>,
     pub(super) tap: bool,
     pub(super) guarded: bool,
+    pub(super) notes: Option<PathBuf>,
 }
 
 impl Invocation {
@@ -24,7 +25,16 @@ impl Invocation {
     /// Makes a call of a program in a directory with exactly this environment.
     pub fn new(program: impl Into<PathBuf>, dir: impl Into<PathBuf>, env: Environment) -> Self {
         let (program, dir) = (program.into(), dir.into());
-        Self { program, args: Vec::new(), dir, env, feeds: Vec::new(), tap: false, guarded: false }
+        Self {
+            program,
+            args: Vec::new(),
+            dir,
+            env,
+            feeds: Vec::new(),
+            tap: false,
+            guarded: false,
+            notes: None,
+        }
     }
 
     /// Adds an argument.
@@ -72,6 +82,13 @@ impl Invocation {
     #[must_use]
     pub const fn guarded(mut self) -> Self {
         self.guarded = true;
+        self
+    }
+
+    /// Notes the child in a folder while it runs; see [`super::ChildNote`].
+    #[must_use]
+    pub fn noted_in(mut self, dir: PathBuf) -> Self {
+        self.notes = Some(dir);
         self
     }
 

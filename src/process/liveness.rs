@@ -30,10 +30,20 @@ pub fn this_holder(run_id: Option<String>) -> Holder {
 
 /// Returns when a process started, in clock ticks since the system's start, where that can be read.
 pub fn started_at(pid: u32) -> Option<u64> {
+    field(pid, 19)?.parse().ok()
+}
+
+/// Returns a word of what the system tells about a process, counted from its state.
+fn field(pid: u32, number: usize) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the program's name in parentheses and may hold anything.
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(19)?.parse().ok()
+    fields.split_whitespace().nth(number).map(str::to_owned)
+}
+
+/// Returns whether a process has ended and only waits for its parent to take note.
+fn has_ended(pid: u32) -> bool {
+    field(pid, 0).is_some_and(|state| state == "Z" || state == "X")
 }
 
 /// Returns whether the process with this id, started then, is still there.
@@ -44,12 +54,26 @@ pub fn is_alive(pid: u32, started: Option<u64>) -> bool {
         (Some(then), Some(now)) => then == now,
         _ => true,
     };
-    exists && same
+    exists && same && !has_ended(pid)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a child of the test's own")]
+    fn a_child_that_nobody_waited_for_is_not_alive() {
+        let mut child = std::process::Command::new("true").spawn().expect("a program");
+        let (pid, started) = (child.id(), started_at(child.id()));
+
+        while started.is_some() && field(pid, 0).as_deref() != Some("Z") {
+            std::thread::yield_now();
+        }
+
+        assert_eq!(is_alive(pid, started), started.is_none());
+        child.wait().expect("a child");
+    }
 
     #[test]
     fn a_reused_process_id_is_not_taken_for_the_old_process() {

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use crate::error::Kind;
 use crate::model::{Diagnostic, StackError, StackId};
 
 /// What the hints can name.
@@ -22,6 +23,38 @@ pub fn tells_of_missing_state(error: &StackError) -> bool {
     error.summary.contains(TEXT) || error.detail.contains(TEXT)
 }
 
+/// What networks say when nobody answers.
+const SILENCE: &[&str] = &[
+    "connection refused",
+    "giving up after",
+    "no such host",
+    "i/o timeout",
+    "network is unreachable",
+    "connection reset by peer",
+    "context deadline exceeded",
+];
+
+/// What OpenTofu's http backend says of wrong credentials.
+const REFUSED: &[&str] = &["requires auth", "invalid auth"];
+
+/// Returns what lies behind a problem, where it is not the stack itself: a backend, or the place where
+/// a provider comes from, that does not answer or does not let us in.
+///
+/// What a provider cannot reach is a matter of the stack: such a problem names its resource or a place
+/// in the files.
+pub fn cause_of(diagnostic: &Diagnostic) -> Option<Kind> {
+    let mentions = |texts: &[&str]| texts.iter().any(|text| diagnostic.mentions(text));
+    if diagnostic.address.is_some() || diagnostic.place.is_some() {
+        None
+    } else if mentions(REFUSED) {
+        Some(Kind::Refused)
+    } else if mentions(SILENCE) || mentions(&["could not connect to"]) {
+        Some(Kind::Unavailable)
+    } else {
+        None
+    }
+}
+
 /// A row: any of the texts, and the hints with `{stack}`, `{path}` and `{variable}` to fill in.
 struct Row {
     texts: &'static [&'static str],
@@ -30,7 +63,7 @@ struct Row {
 
 const TABLE: &[Row] = &[
     Row {
-        texts: &["requires auth", "invalid auth"],
+        texts: REFUSED,
         hints: &[
             "the backend block in `{path}` got its user and password from TF_HTTP_USERNAME and TF_HTTP_PASSWORD \
              (`tfstate_username`, `tfstate_password`); check them",
@@ -128,16 +161,19 @@ const TABLE: &[Row] = &[
         texts: &["Provider produced inconsistent result after apply"],
         hints: &["a defect of the provider; the resource exists: plan again with `infra plan {stack}`"],
     },
-    Row {
-        texts: &["giving up after", "connection refused"],
-        hints: &["the backend of `{path}` cannot be reached: `infra doctor`"],
-    },
 ];
+
+/// What to do about a backend that does not answer.
+const UNREACHABLE: Row =
+    Row { texts: SILENCE, hints: &["the backend of `{path}` cannot be reached: `infra doctor`"] };
 
 /// Returns what to do about a diagnostic; nothing if it is not known.
 pub fn hints_for(diagnostic: &Diagnostic, context: Context<'_>) -> Vec<String> {
     let known = |row: &&Row| row.texts.iter().any(|text| diagnostic.mentions(text));
-    let Some(row) = TABLE.iter().find(known) else { return Vec::new() };
+    let silent = cause_of(diagnostic) == Some(Kind::Unavailable);
+    // A lock that cannot be asked for is not held by anybody.
+    let rows = TABLE.iter().filter(|row| !(silent && row.texts.contains(&"Error acquiring the state lock")));
+    let Some(row) = rows.chain(silent.then_some(&UNREACHABLE)).find(known) else { return Vec::new() };
     row.hints.iter().map(|hint| fill_in(hint, diagnostic, context)).collect()
 }
 

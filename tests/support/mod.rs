@@ -125,6 +125,23 @@ impl Project {
         self.run("locks --json").succeeds().json().as_array().expect("a list").clone()
     }
 
+    /// Runs git in the project, and returns what it says.
+    pub fn git(&self, args: &[&str]) -> String {
+        let identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"];
+        let done = Command::new("git").args(identity).args(args).current_dir(self.root()).output();
+        let done = done.expect("git");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).expect("text")
+    }
+
+    /// Returns the tofu that works on a stack.
+    pub fn tofu_at_work(&self, stack: &str) -> run::Tofu {
+        let notes = self.path(&format!(".infra/working/{}", stack.replace('/', "%2F")));
+        let pids = std::fs::read_dir(notes).expect("a tofu at work").flatten();
+        let mut pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        run::Tofu(pids.next().expect("a process id"))
+    }
+
     /// Returns the path of a stack's log in the newest run.
     pub fn newest_log(&self, stack: &str) -> String {
         let runs = std::fs::read_dir(self.path(".infra/runs")).expect("runs").flatten();

@@ -25,6 +25,23 @@ pub struct Finished {
     args: String,
 }
 
+/// A tofu that a run has started, by its process id.
+#[derive(Clone, Copy, Debug)]
+pub struct Tofu(pub i32);
+
+impl Tofu {
+    /// Sends it a signal.
+    pub fn signal(self, signal: Signal) {
+        kill(Pid::from_raw(self.0), signal).expect("a running tofu");
+    }
+
+    /// Returns whether it is still there; one that nobody waits for is not.
+    pub fn lives(self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0)).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, fields)| !fields.trim_start().starts_with('Z'))
+    }
+}
+
 impl Running {
     pub fn start(mut command: Command, args: &str) -> Self {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");

@@ -14,6 +14,7 @@ pub mod hints;
 mod install;
 mod known_versions;
 pub mod messages;
+mod mirrors;
 pub mod plugin_cache;
 mod probe;
 mod progress;

@@ -140,6 +140,29 @@ fn what_a_provisioner_started_does_not_outlive_a_ctrl_c() {
 }
 
 #[test]
+fn what_a_killed_tofu_had_started_is_ended_too() {
+    let project = Project::new().stack(
+        "01-a/x",
+        r#"
+resource "terraform_data" "a" {
+  provisioner "local-exec" {
+    command = "echo $PPID > tofu; echo $$ > started; exec sleep 300"
+  }
+}
+"#,
+    );
+    let run = project.start("apply --yes");
+    run.until_exists(&started(&project));
+    wait_until("its process id is written", || project.read("infrastructure/01-a/x/started").contains('\n'));
+
+    let tofu = project.read("infrastructure/01-a/x/tofu").trim().parse().unwrap();
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(tofu), Signal::SIGKILL).unwrap();
+    run.wait().exits(1).stderr_has("tofu was killed by signal 9");
+
+    wait_until("the provisioner is gone", || !provisioner_lives(&project));
+}
+
+#[test]
 fn a_killed_run_stops_even_a_tofu_that_never_stops_talking() {
     let command = "echo $$ > started; while true; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done";
     let project = Project::new().stack(

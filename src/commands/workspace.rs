@@ -114,6 +114,10 @@ impl Workspace {
         found.ok_or_else(|| Error::bug(format!("`{id}` was chosen but not found")))
     }
 
+    fn folders_of(&self, ids: &[StackId]) -> Result<Vec<std::path::PathBuf>> {
+        ids.iter().map(|id| Ok(self.project.root.join(&self.stack(id)?.path))).collect()
+    }
+
     /// Opens a session whose events go to `events`.
     pub async fn open_session(
         &self,
@@ -125,7 +129,7 @@ impl Workspace {
         let secrets = self.open_secrets(context, &purpose).await?;
         let inherited = match purpose.stacks.len() {
             0 | 1 => context.env.clone(),
-            _ => with_plugin_cache(&context.env, &tofu)?,
+            _ => with_plugin_cache(&context.env, &tofu, &self.folders_of(purpose.stacks)?)?,
         };
         Session::open(SessionParts {
             project: self.project.clone(),

@@ -9,6 +9,7 @@
 use std::future::Future;
 use std::io::{IsTerminal, PipeReader, PipeWriter, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -175,7 +176,7 @@ impl Started {
         loop {
             tokio::select! {
                 status = &mut ended => {
-                    if heard > before {
+                    if heard > before || was_killed(&status) {
                         kill_the_rest(pid, group);
                     }
                     tracing::debug!(%pid, ?status, "ended");
@@ -213,8 +214,13 @@ fn forward(pid: Pid, group: Group, interrupts: &Interrupts) {
     let _ = kill(pid, STOP);
 }
 
-/// Kills what an interrupted child left behind in its group: tofu ends a provisioner's shell, but not
-/// what that shell has started.
+/// Returns whether a child ended by a signal, and so had no chance to end what it had started.
+fn was_killed(status: &std::io::Result<ExitStatus>) -> bool {
+    status.as_ref().is_ok_and(|status| status.signal().is_some())
+}
+
+/// Kills what an interrupted or killed child left behind in its group: tofu ends a provisioner's
+/// shell, but not what that shell has started.
 fn kill_the_rest(pid: Pid, group: Group) {
     if group == Group::Own {
         let _ = killpg(pid, Signal::SIGKILL);

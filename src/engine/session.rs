@@ -239,7 +239,11 @@ impl Session {
     }
 
     /// Returns the environment of everything that is done for a stack.
-    fn environment_of(&self, stack: &Stack, own: &BTreeMap<String, String>) -> Result<Environment> {
+    pub(super) fn environment_of(
+        &self,
+        stack: &Stack,
+        own: &BTreeMap<String, String>,
+    ) -> Result<Environment> {
         let mut env = self.backend_environment(stack)?;
         for (name, value) in self.secrets_of(&stack.id).into_iter().flat_map(|secrets| &secrets.env) {
             // A stack that this program serves gets its credentials from the server.

@@ -19,6 +19,7 @@ mod inspect;
 mod migrate;
 mod options;
 mod resolve;
+mod resolved_backend;
 mod retry;
 mod run;
 mod saved_plan;
@@ -32,9 +33,11 @@ mod source;
 mod stack_life;
 mod stack_locks;
 mod stack_secrets;
+mod state_copy;
 mod state_diff;
 mod state_edit;
 mod state_encryption;
+mod state_place;
 mod state_versions;
 mod store;
 mod surroundings;
@@ -47,7 +50,7 @@ pub use applied::{RemovedStack, removed_stacks};
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
 };
-pub use migrate::{Migrated, Migration, migrate_state};
+pub use migrate::{Likeness, Migrated, Migration, migrate_state};
 pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
 pub use resolve::resolve_run_plan;
 pub use run::run;
@@ -56,8 +59,9 @@ pub use session::{Session, SessionParts, StateNeed, state_name};
 pub use shared_copies::fetch_copies;
 pub use stack_locks::{LockSources, backend_environment, lock_of_stack, remote_state};
 pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, load_secrets};
+pub use state_copy::WithoutCopy;
 pub use state_diff::{ResourceChange, StateDiff, diff_states};
-pub use state_edit::{StateFacts, as_successor, edit_state, open_state, pull_state, push_state};
+pub use state_edit::{Pushed, StateFacts, as_successor, edit_state, open_state, pull_state, push_state};
 pub use state_encryption::{
     NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
 };

@@ -332,7 +332,7 @@ async fn a_client_that_never_finishes_is_not_waited_for_and_blocks_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let store = StateStore::open_local(folder.path(), Clock::new(Timestamp::now)).unwrap();
     let short = Duration::from_millis(300);
-    let patience = Patience { head: Some(short), stall: short, handshake: short };
+    let patience = Patience { head: Some(short), stall: short, handshake: short, room: short };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let service = Service::new(store, Credentials::new(USER, PASSWORD)).with_patience(patience);
     let server = Server::start(listener, service).unwrap();

@@ -227,7 +227,7 @@ async fn a_body_that_was_altered_on_the_way_is_refused() {
 
 #[tokio::test]
 async fn a_body_above_the_limit_is_told_the_limit() {
-    let limits = Limits { state: 100, lock: 60 };
+    let limits = Limits { state: 100, lock: 60, together: 100 };
     let Tested { client, folder: _folder, server: _server } = Tested::start_with(limits).await;
 
     let state = client.send("POST", "/states/a", [b'x'; 101]).await;

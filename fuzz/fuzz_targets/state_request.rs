@@ -36,8 +36,8 @@ async fn exchange(request: &[u8], with_password: bool) -> (Vec<u8>, bool) {
     let store = StateStore::new(Arc::new(InMemory::new()), Clock::new(|| jiff::Timestamp::UNIX_EPOCH));
     let patience = Duration::from_millis(50);
     let service = Service::new(store.clone(), Credentials::new("fuzz", "password"))
-        .with_limits(Limits { state: 4096, lock: 1024 })
-        .with_patience(Patience { head: Some(patience), stall: patience, handshake: patience });
+        .with_limits(Limits { state: 4096, lock: 1024, together: 4096 })
+        .with_patience(Patience { head: Some(patience), stall: patience, handshake: patience, room: patience });
     let (mut client, server) = tokio::io::duplex(1 << 20);
     let serving = tokio::spawn(Arc::new(service).serve_stream(server, IpAddr::V4(Ipv4Addr::LOCALHOST)));
     let _ = client.write_all(&prepared(request, with_password)).await;

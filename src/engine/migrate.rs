@@ -1,20 +1,25 @@
 //! A state on its way from one backend to another: copied, compared, then switched to.
 //!
-//! The copy is written and read back by the real tofu in a folder of its own that holds
-//! nothing but the new backend block, so the stack's files change last and only when the
-//! copy is right. The old state stays where it is. Begin at [`migrate_state`].
+//! The bytes go as they lie, under the lock of the new place, wherever that can be written
+//! without tofu; else tofu writes them. Either way the real tofu reads the copy back, in a
+//! folder of its own that holds nothing but the new backend block, so the stack's files
+//! change last and only when the copy is right. The old state stays. Begin at [`migrate_state`].
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::inspect::{bare_run, check};
+use super::resolved_backend::selected_workspace;
 use super::session::Session;
-use super::state_edit::{StateFacts, pull_state, same_lineage};
+use super::state_copy::{Sealing, keep};
+use super::state_edit::{StateFacts, pull_state};
+use super::state_place::{StatePlace, Storing, place_in, place_of};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Stack, StackId};
 use crate::process;
 use crate::tofu::call::{self, InitBackend, PushMode};
+use crate::tofu::envelope::is_encrypted;
 
 /// Where a state goes, and how.
 #[derive(Debug)]
@@ -30,29 +35,67 @@ pub struct Migration {
 /// What became of a migration.
 #[derive(Debug)]
 pub struct Migrated {
-    /// What was copied; nothing if the stack has no state yet.
-    pub facts: Option<StateFacts>,
+    /// What was copied, and how alike the copy is; nothing if the stack has no state yet.
+    pub copied: Option<(StateFacts, Likeness)>,
     /// The file whose backend block is new.
     pub file: PathBuf,
+}
+
+/// How alike a copy is to its original; serial and lineage are always the same.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Likeness {
+    /// Every byte is the same.
+    Bytes,
+    /// Every byte is the same, and they are encrypted.
+    EncryptedBytes,
+    /// The content is the same; the new place, or tofu, writes it in its own way.
+    Content,
+    /// The content is the same once it is decrypted; tofu encrypts it anew for the new place.
+    DecryptedContent,
 }
 
 /// Copies the state, compares, and switches the stack's files.
 pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migration) -> Result<Migrated> {
     let stack = session.stack(id)?;
+    if let Some(workspace) = selected_workspace(&session.data_dir_of(stack)) {
+        return Err(Error::usage(format!("`{id}` is in the workspace `{workspace}`")).hint(format!(
+            "`infra tofu {id} -- workspace select default`; other workspaces stay where they are"
+        )));
+    }
     let before = pull_state(session, id).await?;
-    let facts = StateFacts::of(&before);
-    if facts.is_some() {
-        let trial = Trial::new(session, stack, migration)?;
-        trial.copy(&before, migration.mode).await?;
-        if !same(&before, &pull_state(session, id).await?) {
+    let mut copied = None;
+    if let Some(facts) = StateFacts::of(&before) {
+        let original =
+            Original { lies: place_of(session, stack)?.read().await.ok().flatten(), state: before };
+        let likeness = Trial::new(session, stack, migration)?.copy(&original, migration.mode).await?;
+        if !same(&original.state, &pull_state(session, id).await?) {
             return Err(Error::failed(format!("the state of `{id}` changed while it was copied"))
                 .hint("nothing was switched; try again when no run is at work"));
         }
+        copied = Some((facts, likeness));
     }
     let file = switch(session, stack, migration.block.as_deref())?;
     forget_backend(session, stack)?;
     set_old_file_aside(session, stack)?;
-    Ok(Migrated { facts, file })
+    Ok(Migrated { copied, file })
+}
+
+/// The state that is copied.
+struct Original {
+    /// As it lies in the old place, if that can be read without tofu.
+    lies: Option<zeroize::Zeroizing<Vec<u8>>>,
+    /// As tofu reads it.
+    state: zeroize::Zeroizing<Vec<u8>>,
+}
+
+impl Original {
+    /// Returns the bytes for the new place; nothing if only tofu can make them.
+    fn bytes(&self, session: &Session, stack: &Stack) -> Result<Option<zeroize::Zeroizing<Vec<u8>>>> {
+        match &self.lies {
+            Some(bytes) if StateFacts::read(bytes).is_some() => Ok(Some(bytes.clone())),
+            _ => Sealing::of(session, stack)?.sealed(&self.state),
+        }
+    }
 }
 
 /// A folder with nothing but the new backend.
@@ -60,7 +103,7 @@ struct Trial<'a> {
     session: &'a Session,
     stack: Stack,
     dir: tempfile::TempDir,
-    /// A file that the local backend is to write in the stack's own folder.
+    /// A file that the local backend is to have in the stack's own folder.
     local: Option<PathBuf>,
 }
 
@@ -85,36 +128,82 @@ impl<'a> Trial<'a> {
         Ok(Self { session, stack, dir, local })
     }
 
-    async fn copy(&self, state: &[u8], mode: PushMode) -> Result<()> {
-        if let Some(parent) = self.local.as_deref().and_then(Path::parent) {
-            std::fs::create_dir_all(parent).map_err(io("create", parent))?;
+    fn place(&self) -> Result<StatePlace> {
+        match &self.local {
+            Some(path) => Ok(StatePlace::File(path.clone())),
+            None => place_in(self.session, &self.stack, self.dir.path()),
         }
-        let narration = call::Narration::MessagesOnly;
-        self.tofu(|base| call::init(base, InitBackend::Yes, &[], narration)).await?;
+    }
+
+    async fn copy(&self, original: &Original, mode: PushMode) -> Result<Likeness> {
+        self.tofu(|base| call::init(base, InitBackend::Yes, &[], call::Narration::MessagesOnly)).await?;
+        let place = self.place()?;
+        self.check_free(&place, &original.state, mode).await?;
+        let bytes = match place.is_writable() {
+            true => original.bytes(self.session, &self.stack)?,
+            false => None,
+        };
+        let likeness = match bytes {
+            Some(bytes) => {
+                let storing = Storing { operation: "state migrate", bytes: &bytes };
+                let stored = place.store(self.session, storing, |_| Ok(())).await?;
+                let likeness = if is_encrypted(&bytes) { Likeness::EncryptedBytes } else { Likeness::Bytes };
+                if stored == bytes { likeness } else { Likeness::Content }
+            }
+            None => {
+                self.push(&original.state, mode).await?;
+                let encrypted = !matches!(Sealing::of(self.session, &self.stack)?, Sealing::Plain);
+                if encrypted { Likeness::DecryptedContent } else { Likeness::Content }
+            }
+        };
+        let copied = self.tofu(call::state_pull).await?;
+        if same(&original.state, &copied) {
+            Ok(likeness)
+        } else {
+            Err(self.differs(&original.state, &copied))
+        }
+    }
+
+    /// Refuses to overwrite another state; one that may be overwritten is put aside if nobody keeps it.
+    async fn check_free(&self, place: &StatePlace, state: &[u8], mode: PushMode) -> Result<()> {
         let there = self.tofu(call::state_pull).await?;
-        if StateFacts::of(&there).is_some() && !same(&there, state) && mode == PushMode::Careful {
+        if StateFacts::of(&there).is_none() || same(&there, state) {
+            return Ok(());
+        }
+        if mode == PushMode::Careful {
             return Err(Error::failed(format!(
                 "there is a state already where `{}` is to go",
                 self.stack.id
             ))
             .hint("look at it first; `--force` overwrites it"));
         }
-        self.tofu(|base| call::state_push_with(base, state.to_vec(), mode)).await?;
-        let mut copied = self.tofu(call::state_pull).await?;
-        if !same_lineage(state, &copied) {
-            self.tofu(|base| call::state_push_with(base, state.to_vec(), PushMode::Forced)).await?;
-            copied = self.tofu(call::state_pull).await?;
-        }
-        if !same(state, &copied) || !as_new(state, &copied) {
-            return Err(Error::failed(format!(
-                "the copy of the state of `{}` is not the same",
-                self.stack.id
-            ))
-            .fact("original", described(state))
-            .fact("copy", described(&copied))
-            .hint("nothing was switched: the stack still uses its old state"));
+        if !place.keeps_versions().await
+            && let Ok(Some(bytes)) = place.read().await
+        {
+            keep(self.session, &self.stack.id, &bytes)?;
         }
         Ok(())
+    }
+
+    /// Lets tofu store the state.
+    ///
+    /// It gives the first one in an empty place a lineage of its own, and raises the serial
+    /// of every later one; so the second comes with a serial that is lower by one.
+    async fn push(&self, state: &[u8], mode: PushMode) -> Result<()> {
+        self.tofu(|base| call::state_push_with(base, state.to_vec(), mode)).await?;
+        if same(state, &self.tofu(call::state_pull).await?) {
+            return Ok(());
+        }
+        let earlier = with_lower_serial(state)?;
+        self.tofu(|base| call::state_push_with(base, earlier, PushMode::Forced)).await?;
+        Ok(())
+    }
+
+    fn differs(&self, state: &[u8], copied: &[u8]) -> Error {
+        Error::failed(format!("the copy of the state of `{}` is not the same", self.stack.id))
+            .fact("original", described(state))
+            .fact("copy", described(copied))
+            .hint("nothing was switched: the stack still uses its old state")
     }
 
     async fn tofu(&self, call: impl FnOnce(process::Invocation) -> process::Invocation) -> Result<Vec<u8>> {
@@ -126,24 +215,24 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Returns whether two states are the same: lineage and all content.
+/// Returns whether two states are the same: serial, lineage and all content.
 ///
-/// Not the serial, which tofu may raise when it writes; nor its own version.
+/// Not the version of tofu, which writes its own.
 fn same(one: &[u8], other: &[u8]) -> bool {
     let read = |bytes: &[u8]| {
         let mut state: Value = serde_json::from_slice(bytes).ok()?;
-        let map = state.as_object_mut()?;
-        map.remove("serial");
-        map.remove("terraform_version");
+        state.as_object_mut()?.remove("terraform_version");
         Some(state)
     };
     matches!((read(one), read(other)), (Some(one), Some(other)) if one == other)
 }
 
-/// Returns whether a copy is at least as new as the original.
-fn as_new(original: &[u8], copy: &[u8]) -> bool {
-    let serial = |bytes: &[u8]| StateFacts::of(bytes).map(|facts| facts.serial);
-    serial(copy) >= serial(original)
+fn with_lower_serial(state: &[u8]) -> Result<Vec<u8>> {
+    let mut state: Value = serde_json::from_slice(state)
+        .map_err(|error| Error::invalid("the state is no JSON").because(error))?;
+    let serial = state["serial"].as_u64().unwrap_or(0);
+    state["serial"] = serial.saturating_sub(1).into();
+    Ok(state.to_string().into_bytes())
 }
 
 fn described(state: &[u8]) -> String {
@@ -247,8 +336,9 @@ mod tests {
     }
 
     #[test]
-    fn states_are_the_same_by_content_and_not_by_spaces_or_serial() {
-        assert!(same(b"{\"a\": 1, \"serial\": 3}", b"{\"serial\":4,\"a\":1}\n"));
+    fn states_are_the_same_by_content_and_serial_and_not_by_spaces_or_version() {
+        assert!(same(b"{\"a\": 1, \"serial\": 3}", b"{\"serial\":3,\"a\":1,\"terraform_version\":\"1\"}\n"));
+        assert!(!same(b"{\"a\":1,\"serial\":3}", b"{\"a\":1,\"serial\":4}"));
         assert!(!same(b"{\"a\":1}", b"{\"a\":2}"));
         assert!(!same(b"{\"a\":1}", b""));
     }

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use super::resolved_backend::{BackendRecord, resolved_backend};
 use super::session::{remote_environment, state_name};
 use super::stack_secrets::StackSecrets;
 use crate::error::Result;
 use crate::model::{Backend, Environment, Project, Stack, StateLock};
+use crate::stacks;
 use crate::state::{HeldLock, RemoteState, StateStore, lock_of_file, lock_of_s3};
 
 /// What is needed to look at locks.
@@ -30,26 +32,45 @@ pub fn backend_environment(inherited: &Environment, secrets: Option<&StackSecret
 
 /// Returns the http state of a stack on another server, if that is where it is.
 pub fn remote_state(project: &Project, stack: &Stack, env: &Environment) -> Result<Option<RemoteState>> {
-    let env = match (&stack.backend, &project.state.url) {
+    let backend = resolved(project, stack, env);
+    let env = match (&backend, &project.state.url) {
         (Backend::Embedded, Some(url)) => {
             remote_environment(env.clone(), url.trim_end_matches('/'), &state_name(stack)?)
         }
-        (Backend::Configured { kind, .. }, _) if kind == "http" => configured(&stack.backend, env.clone()),
+        (Backend::Configured { kind, .. }, _) if kind == "http" => env.clone(),
         _ => return Ok(None),
     };
+    http_state(&backend, env)
+}
+
+/// Returns the state that an http backend leads to; nothing if nobody says its address.
+pub(super) fn http_state(backend: &Backend, env: Environment) -> Result<Option<RemoteState>> {
+    let env = configured(backend, env);
     match env.get("TF_HTTP_ADDRESS") {
         Some(_) => RemoteState::from_environment(&env).map(Some),
         None => Ok(None),
     }
 }
 
+/// Returns the backend of a stack with what `init` and the workspace say.
+fn resolved(project: &Project, stack: &Stack, env: &Environment) -> Backend {
+    let (dir, own) = (project.root.join(&stack.path), stacks::settings_for(project, &stack.id).env);
+    resolved_backend(&stack.backend, BackendRecord { dir: &dir, env, own: &own })
+}
+
 fn configured(backend: &Backend, mut env: Environment) -> Environment {
     for (attribute, variable) in [
         ("address", "TF_HTTP_ADDRESS"),
         ("lock_address", "TF_HTTP_LOCK_ADDRESS"),
+        ("unlock_address", "TF_HTTP_UNLOCK_ADDRESS"),
+        ("update_method", "TF_HTTP_UPDATE_METHOD"),
+        ("lock_method", "TF_HTTP_LOCK_METHOD"),
+        ("unlock_method", "TF_HTTP_UNLOCK_METHOD"),
         ("username", "TF_HTTP_USERNAME"),
         ("password", "TF_HTTP_PASSWORD"),
         ("client_ca_certificate_pem", "TF_HTTP_CLIENT_CA_CERTIFICATE_PEM"),
+        ("client_certificate_pem", "TF_HTTP_CLIENT_CERTIFICATE_PEM"),
+        ("client_private_key_pem", "TF_HTTP_CLIENT_PRIVATE_KEY_PEM"),
     ] {
         if let Some(value) = backend.attribute(attribute) {
             env.set(variable, value);
@@ -69,13 +90,14 @@ pub async fn lock_of_stack(
         return Ok(remote.lock_of().await?.as_ref().map(HeldLock::to_state_lock));
     }
     let dir = sources.project.root.join(&stack.path);
-    match (&stack.backend, sources.store) {
+    let backend = resolved(sources.project, stack, &env);
+    match (&backend, sources.store) {
         (Backend::Embedded, Some(store)) => {
             Ok(store.lock_of(&state_name(stack)?).await?.as_ref().map(HeldLock::to_state_lock))
         }
         (Backend::Embedded, None) => Ok(None),
         (Backend::None, _) => Ok(lock_of_file(&dir.join("terraform.tfstate"))),
-        (Backend::Configured { kind, .. }, _) => configured_lock(kind, &stack.backend, &dir, &env).await,
+        (Backend::Configured { kind, .. }, _) => configured_lock(kind, &backend, &dir, &env).await,
     }
 }
 

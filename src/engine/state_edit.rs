@@ -1,7 +1,8 @@
-//! States by hand: pulled, pushed, shown and edited through tofu, whatever the backend.
+//! States by hand: pulled, pushed, shown and edited, whatever the backend.
 //!
-//! tofu takes the lock, refuses a lower serial or another lineage, and encrypts. Before
-//! anything is overwritten in a backend that keeps no versions, a copy is put aside.
+//! A push keeps serial, lineage and bytes where it can go around tofu, under the same lock
+//! and the same rules; else tofu does it. Before anything is overwritten in a backend that
+//! keeps no versions, a copy is put aside.
 
 use std::path::PathBuf;
 
@@ -9,7 +10,9 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::inspect::{prepared, successful};
-use super::session::{Session, StateSource};
+use super::session::Session;
+use super::state_copy::{Sealing, WithoutCopy, put_aside};
+use super::state_place::{Storing, place_of};
 use crate::error::{Error, Result};
 use crate::model::{Stack, StackId};
 use crate::tofu::call::{self, PushMode};
@@ -49,20 +52,67 @@ pub async fn pull_state(session: &Session, id: &StackId) -> Result<Zeroizing<Vec
     Ok(Zeroizing::new(captured.stdout))
 }
 
-/// Stores a state; returns where the one before was put aside, if that was needed.
-pub async fn push_state(
-    session: &Session,
-    id: &StackId,
-    state: &[u8],
-    mode: PushMode,
-) -> Result<Option<PathBuf>> {
+/// What became of a push.
+#[derive(Debug)]
+pub struct Pushed {
+    /// Where the state before was put aside, if that was needed.
+    pub aside: Option<PathBuf>,
+    /// What is stored now, as tofu reads it; its serial is the one that was given wherever that is possible.
+    pub stored: Option<StateFacts>,
+}
+
+/// Stores a state, byte for byte where the backend can be written without tofu.
+pub async fn push_state(session: &Session, id: &StackId, state: &[u8], mode: PushMode) -> Result<Pushed> {
     let stack = session.stack(id)?;
-    let aside = put_aside(session, stack).await?;
-    push(session, stack, state, mode).await?;
-    if !same_lineage(state, &pull_state(session, id).await?) {
-        push(session, stack, state, PushMode::Forced).await?;
+    let without = match mode {
+        PushMode::Careful => WithoutCopy::Refuse,
+        PushMode::Forced => WithoutCopy::Accept,
+    };
+    let place = place_of(session, stack)?;
+    let aside = put_aside(session, stack, &place, without).await?;
+    // Older formats, and a state without a lineage, are tofu's to judge and to complete.
+    let sealed = match place.is_writable() && is_complete(state) {
+        true => Sealing::of(session, stack)?.sealed(state)?,
+        false => None,
+    };
+    match sealed {
+        Some(bytes) => {
+            let storing = Storing { operation: "state push", bytes: &bytes };
+            let passphrase = passphrase_of(session, id);
+            place.store(session, storing, |there| check_import(there, state, mode, passphrase)).await?;
+        }
+        None => {
+            push(session, stack, state, mode).await?;
+            if !same_lineage(state, &pull_state(session, id).await?) {
+                push(session, stack, state, PushMode::Forced).await?;
+            }
+        }
     }
-    Ok(aside)
+    Ok(Pushed { aside, stored: StateFacts::of(&pull_state(session, id).await?) })
+}
+
+/// Returns whether a state is one that tofu would store as it is.
+fn is_complete(state: &[u8]) -> bool {
+    let parsed: Value = serde_json::from_slice(state).unwrap_or_default();
+    parsed["version"] == 4 && parsed["resources"].is_array() && StateFacts::of(state).is_some()
+}
+
+/// Refuses what tofu refuses: another lineage, a lower serial, other content under the same serial.
+fn check_import(there: Option<&[u8]>, new: &[u8], mode: PushMode, passphrase: Option<&str>) -> Result<()> {
+    let (Some(there), PushMode::Careful) = (there, mode) else { return Ok(()) };
+    let there = envelope::open(there, passphrase)?;
+    let (Some(old), Some(given)) = (StateFacts::of(&there), StateFacts::of(new)) else { return Ok(()) };
+    let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
+    if old.lineage != given.lineage {
+        return Err(Error::failed("the state has another lineage than the one that is stored"));
+    }
+    if old.serial > given.serial {
+        return Err(Error::failed("the state is older than the one that is stored"));
+    }
+    if old.serial == given.serial && parsed(&there) != parsed(new) {
+        return Err(Error::failed("the state has the serial of the one that is stored, but is another"));
+    }
+    Ok(())
 }
 
 async fn push(session: &Session, stack: &Stack, state: &[u8], mode: PushMode) -> Result<()> {
@@ -77,19 +127,24 @@ async fn push(session: &Session, stack: &Stack, state: &[u8], mode: PushMode) ->
 /// Returns whether two states have one lineage.
 ///
 /// The first state that tofu pushes to an empty place gets a new one; a second push keeps it.
-pub(super) fn same_lineage(one: &[u8], other: &[u8]) -> bool {
+fn same_lineage(one: &[u8], other: &[u8]) -> bool {
     let lineage = |bytes: &[u8]| StateFacts::of(bytes).map(|facts| facts.lineage);
     // One that was never stored has none, and gets its first.
     lineage(one).is_none_or(|one| Some(one) == lineage(other))
 }
 
 /// Runs one of tofu's own edits of a state and returns what it says.
-pub async fn edit_state(session: &Session, id: &StackId, edit: call::StateEdit<'_>) -> Result<String> {
+pub async fn edit_state(
+    session: &Session,
+    id: &StackId,
+    edit: call::StateEdit<'_>,
+    without: WithoutCopy,
+) -> Result<String> {
     let stack = session.stack(id)?;
-    if edit.changes() {
-        put_aside(session, stack).await?;
-    }
     let base = prepared(session, stack).await?;
+    if edit.changes() {
+        put_aside(session, stack, &place_of(session, stack)?, without).await?;
+    }
     let done = successful(session, id, call::state_edit(base, edit)).await;
     if done.is_err() {
         session.release_left_lock(stack).await?;
@@ -105,28 +160,6 @@ pub(super) fn passphrase_of<'a>(session: &'a Session, id: &StackId) -> Option<&'
 /// Opens a state that was not read through tofu.
 pub fn open_state(session: &Session, id: &StackId, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     envelope::open(bytes, passphrase_of(session, id))
-}
-
-/// Copies the state of a backend without versions into `.infra/backups`.
-///
-/// An encrypted one is not: the copy would be in the clear.
-async fn put_aside(session: &Session, stack: &Stack) -> Result<Option<PathBuf>> {
-    let keeps_versions = match session.state_source(stack)? {
-        StateSource::Store(_) => true,
-        StateSource::Remote(remote) => remote.versions().await.is_ok(),
-        StateSource::Foreign(_) => false,
-    };
-    if keeps_versions || passphrase_of(session, &stack.id).is_some() {
-        return Ok(None);
-    }
-    let state = pull_state(session, &stack.id).await?;
-    let Some(facts) = StateFacts::of(&state) else { return Ok(None) };
-    let time = session.clock.now().strftime("%Y%m%dT%H%M%SZ");
-    let name = format!("{time}-serial-{}.tfstate", facts.serial);
-    let path = session.project.infra_dir().join("backups").join(stack.id.state_name()).join(name);
-    super::store::hide_from_git(&session.project.infra_dir())?;
-    crate::atomic_file::write(&path, &state)?;
-    Ok(Some(path))
 }
 
 /// Returns an old state as the successor of the current one: the same content, a higher serial.
@@ -160,6 +193,26 @@ mod tests {
             Some(3)
         );
         assert!(as_successor(b"[]", None).is_err());
+    }
+
+    #[test]
+    fn a_careful_push_takes_only_a_successor_of_the_same_lineage() {
+        let state = |serial: u64, lineage: &str, more: &str| {
+            format!(r#"{{"version":4,"serial":{serial},"lineage":"{lineage}","resources":[{more}]}}"#)
+        };
+        let refused = |old: &str, new: &str, mode| {
+            check_import(Some(old.as_bytes()), new.as_bytes(), mode, None)
+                .err()
+                .map(|error| error.to_string())
+        };
+        let (old, careful) = (state(3, "l", ""), PushMode::Careful);
+
+        assert_eq!(refused(&old, &state(4, "l", "1"), careful), None);
+        assert_eq!(refused(&old, &old, careful), None);
+        assert!(refused(&old, &state(4, "m", ""), careful).is_some_and(|text| text.contains("lineage")));
+        assert!(refused(&old, &state(2, "l", ""), careful).is_some_and(|text| text.contains("older")));
+        assert!(refused(&old, &state(3, "l", "1"), careful).is_some_and(|text| text.contains("another")));
+        assert_eq!(refused(&old, &state(2, "m", ""), PushMode::Forced), None);
     }
 
     #[test]

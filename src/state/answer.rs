@@ -5,12 +5,13 @@
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
-    X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, RETRY_AFTER,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
+use super::outgoing::Outgoing;
 use super::{HeldLock, Locking, Right, StateName, Unlocking, Writing};
 use crate::error::{Error, Result};
 
@@ -36,6 +37,14 @@ pub(super) fn locked_out(left: std::time::Duration) -> Response {
     let seconds = left.as_secs() + 1;
     let words = format!("too many failed logins: try again in {seconds} seconds");
     let mut response = text(StatusCode::TOO_MANY_REQUESTS, words);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// Answers a body that found no room.
+pub(super) fn busy(seconds: u64) -> Response {
+    let words = format!("too many large states are being stored: try again in {seconds} seconds");
+    let mut response = text(StatusCode::SERVICE_UNAVAILABLE, words);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     response
 }
@@ -70,10 +79,26 @@ pub(super) fn not_allowed(allow: &'static str) -> Response {
 }
 
 /// Answers a read.
-pub(super) fn state(name: &StateName, read: Result<Option<Bytes>>) -> Response {
+///
+/// The length is told, so that an answer which breaks off is not taken for a whole state.
+pub(super) fn state(name: &StateName, read: Result<Option<Outgoing>>) -> Response {
+    match read {
+        Ok(Some(Outgoing { size, parts })) => {
+            let body = Body::from_stream(parts);
+            let mut response = with(StatusCode::OK, CONTENT_TYPE, "application/octet-stream", body);
+            response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(size));
+            response
+        }
+        Ok(None) => text(StatusCode::NOT_FOUND, format!("there is no state `{name}`")),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Answers with the copy of what a state was applied from.
+pub(super) fn copy(name: &StateName, read: Result<Option<Bytes>>) -> Response {
     match read {
         Ok(Some(bytes)) => with(StatusCode::OK, CONTENT_TYPE, "application/octet-stream", bytes),
-        Ok(None) => text(StatusCode::NOT_FOUND, format!("there is no state `{name}`")),
+        Ok(None) => text(StatusCode::NOT_FOUND, format!("there is no copy for the state `{name}`")),
         Err(error) => failed(&error),
     }
 }

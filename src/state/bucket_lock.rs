@@ -1,21 +1,17 @@
 //! The locks of tofu's own `s3` backend: a `.tflock` object, or an item in a DynamoDB table.
 //!
-//! Only looks; releasing is left to tofu, which compares the id. Settings are the literals
-//! of the backend block, credentials come from the environment that is handed in.
+//! Only looks; releasing is left to tofu, which compares the id. Settings are those of the
+//! backend that is handed in, credentials come from the environment.
 
 use std::time::Duration;
 
-use axum::body::Bytes;
 use axum::http::Request;
 use object_store::aws::{AwsAuthorizer, AwsCredential};
 use object_store::client::HttpRequestBody;
-use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt as _};
 use serde_json::{Value, json};
 
 use super::HeldLock;
-use super::bucket;
-use super::place::StorePlace;
+use super::bucket_object::{read_object, with_block_credentials};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Environment};
 
@@ -29,7 +25,7 @@ pub async fn lock_of_s3(backend: &Backend, env: &Environment) -> Result<Option<H
     };
     let env = with_block_credentials(backend, env);
     if backend.attribute("use_lockfile") == Some("true")
-        && let Some(lock) = lock_file(backend, name, key, &env).await?
+        && let Some(lock) = lock_file(backend, key, &env).await?
     {
         return Ok(Some(lock));
     }
@@ -39,40 +35,9 @@ pub async fn lock_of_s3(backend: &Backend, env: &Environment) -> Result<Option<H
     }
 }
 
-fn with_block_credentials(backend: &Backend, env: &Environment) -> Environment {
-    let mut env = env.clone();
-    for (attribute, variable) in [
-        ("access_key", "AWS_ACCESS_KEY_ID"),
-        ("secret_key", "AWS_SECRET_ACCESS_KEY"),
-        ("token", "AWS_SESSION_TOKEN"),
-        ("region", "AWS_REGION"),
-    ] {
-        if let Some(value) = backend.attribute(attribute) {
-            env.set(variable, value);
-        }
-    }
-    env
-}
-
-async fn lock_file(backend: &Backend, name: &str, key: &str, env: &Environment) -> Result<Option<HeldLock>> {
-    let endpoint = backend.attribute("endpoints.s3").or_else(|| backend.attribute("endpoint"));
-    let query = endpoint.map(|endpoint| format!("?endpoint={endpoint}")).unwrap_or_default();
-    let place = StorePlace::parse(&format!("s3://{name}{query}"), std::path::Path::new("/"))?;
-    let StorePlace::Bucket(place) = place else { return Ok(None) };
-    let store = bucket::open(&place, env)?.flushed;
-    let path = Path::parse(format!("{key}.tflock"))
-        .map_err(|error| Error::invalid(format!("`{key}` is no key of an object")).because(error))?;
-    match read(store.as_ref(), &path).await {
-        Ok(bytes) => Ok(HeldLock::from_client(&bytes, None).ok()),
-        Err(object_store::Error::NotFound { .. }) => Ok(None),
-        Err(error) => {
-            Err(Error::unavailable(format!("cannot look at the lock `{path}` in `{name}`")).because(error))
-        }
-    }
-}
-
-async fn read(store: &dyn ObjectStore, path: &Path) -> object_store::Result<Bytes> {
-    store.get(path).await?.bytes().await
+async fn lock_file(backend: &Backend, key: &str, env: &Environment) -> Result<Option<HeldLock>> {
+    let found = read_object(backend, &format!("{key}.tflock"), env).await?;
+    Ok(found.and_then(|bytes| HeldLock::from_client(&bytes, None).ok()))
 }
 
 async fn lock_item(backend: &Backend, table: &str, id: &str, env: &Environment) -> Result<Option<HeldLock>> {

@@ -1,19 +1,28 @@
-//! A client of the http backend's protocol: who holds a lock, which versions there are.
+//! A client of the http backend's protocol: who holds a lock, which versions there are, and
+//! a state as it lies there, read and written byte for byte.
 //!
 //! Speaks to `infra state serve`, and as far as they go to other servers: one that keeps no
-//! versions, or does not tell its lock, is reported as such. It never writes a state.
+//! versions, or does not tell its lock, is reported as such.
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use md5::{Digest as _, Md5};
 use reqwest::{Certificate, Client, Identity, Method, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 
+use super::store::random_text;
 use super::{HeldLock, Version};
 use crate::error::{Error, Kind, Result};
-use crate::model::Environment;
+use crate::model::{Environment, LockInfo};
 
 /// How long an answer may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a whole state may take on its way.
+const TRANSFER: Duration = Duration::from_secs(600);
 
 /// A state on a server.
 #[derive(Clone, Debug)]
@@ -21,8 +30,33 @@ pub struct RemoteState {
     pub(super) client: Client,
     pub(super) address: String,
     lock_address: Option<String>,
+    unlock_address: Option<String>,
+    methods: Methods,
     username: Option<String>,
     password: Option<zeroize::Zeroizing<String>>,
+}
+
+/// The methods that the server wants.
+#[derive(Clone, Debug)]
+struct Methods {
+    update: Method,
+    lock: Method,
+    unlock: Method,
+}
+
+impl Methods {
+    fn of(env: &Environment) -> Result<Self> {
+        let method = |name: &str, usual: &str| {
+            let text = env.get(name).filter(|text| !text.is_empty()).unwrap_or(usual);
+            Method::from_bytes(text.as_bytes())
+                .map_err(|error| Error::invalid(format!("{name} is `{text}`")).because(error))
+        };
+        Ok(Self {
+            update: method("TF_HTTP_UPDATE_METHOD", "POST")?,
+            lock: method("TF_HTTP_LOCK_METHOD", "LOCK")?,
+            unlock: method("TF_HTTP_UNLOCK_METHOD", "UNLOCK")?,
+        })
+    }
 }
 
 /// The versions that a server tells.
@@ -42,9 +76,76 @@ impl RemoteState {
             client: build(env)?,
             address: address.to_owned(),
             lock_address: env.get("TF_HTTP_LOCK_ADDRESS").map(str::to_owned),
+            unlock_address: env.get("TF_HTTP_UNLOCK_ADDRESS").map(str::to_owned),
+            methods: Methods::of(env)?,
             username: env.get("TF_HTTP_USERNAME").map(str::to_owned),
             password: env.get("TF_HTTP_PASSWORD").map(|text| zeroize::Zeroizing::new(text.to_owned())),
         })
+    }
+
+    /// Returns the state as it lies there, where there is one.
+    pub async fn read(&self) -> Result<Option<Vec<u8>>> {
+        let answer = self.send(self.client.get(&self.address).timeout(TRANSFER)).await?;
+        match answer.status() {
+            StatusCode::OK => Ok(Some(self.bytes(answer).await?).filter(|bytes| !bytes.is_empty())),
+            StatusCode::NOT_FOUND | StatusCode::NO_CONTENT => Ok(None),
+            status => Err(self.refused(status)),
+        }
+    }
+
+    /// Takes the lock; nothing on a server that has none.
+    pub async fn lock(&self, operation: &str, who: &str, created: Timestamp) -> Result<Option<HeldLock>> {
+        let Some(address) = &self.lock_address else { return Ok(None) };
+        let info = LockInfo {
+            id: random_text()?,
+            operation: operation.to_owned(),
+            who: who.to_owned(),
+            created: created.to_string(),
+            ..LockInfo::default()
+        };
+        let info = serde_json::to_vec(&info)
+            .map_err(|error| Error::bug("a lock has no JSON form").because(error))?;
+        let request = self.client.request(self.methods.lock.clone(), address);
+        let answer = self.send(with_sum(request, info.clone())).await?;
+        match answer.status() {
+            status if status.is_success() => HeldLock::from_client(&info, None).map(Some),
+            StatusCode::LOCKED | StatusCode::CONFLICT => {
+                let holder = HeldLock::from_client(&self.bytes(answer).await?, None).ok();
+                let holder = holder.map(|lock| lock.to_state_lock().info);
+                let error = Error::locked("somebody else holds the lock of the state");
+                Err(match holder {
+                    Some(info) => error.fact("holder", info.who).fact("lock id", info.id),
+                    None => error,
+                }
+                .hint("`infra locks`"))
+            }
+            status => Err(self.refused(status)),
+        }
+    }
+
+    /// Gives the lock back.
+    pub async fn unlock(&self, lock: &HeldLock) -> Result<()> {
+        let Some(address) = &self.unlock_address else { return Ok(()) };
+        let request = self.client.request(self.methods.unlock.clone(), address);
+        let answer = self.send(with_sum(request, lock.info().as_bytes().to_vec())).await?;
+        if answer.status().is_success() { Ok(()) } else { Err(self.refused(answer.status())) }
+    }
+
+    /// Stores a state as it is, for whoever holds this lock.
+    pub async fn write(&self, lock: Option<&HeldLock>, state: Vec<u8>) -> Result<()> {
+        let address = match lock {
+            Some(lock) => with_query(&self.address, &format!("ID={}", lock.id())),
+            None => self.address.clone(),
+        };
+        let request = self.client.request(self.methods.update.clone(), address).timeout(TRANSFER);
+        let answer = self.send(with_sum(request, state)).await?;
+        match answer.status() {
+            status if status.is_success() => Ok(()),
+            StatusCode::LOCKED | StatusCode::CONFLICT => {
+                Err(Error::locked("the lock of the state was lost meanwhile").hint("`infra locks`"))
+            }
+            status => Err(self.refused(status)),
+        }
     }
 
     /// Returns who holds the lock; a server that does not tell counts as not locked.
@@ -130,6 +231,11 @@ impl RemoteState {
             _ => error,
         }
     }
+}
+
+/// Sends a body with the sum that tells whether it arrived as it is.
+fn with_sum(request: RequestBuilder, body: Vec<u8>) -> RequestBuilder {
+    request.header("content-md5", STANDARD.encode(Md5::digest(&body))).body(body)
 }
 
 fn with_query(address: &str, query: &str) -> String {

@@ -30,11 +30,18 @@ pub struct Patience {
     pub stall: Duration,
     /// To agree on encryption.
     pub handshake: Duration,
+    /// To wait until others have left room for a body; then they are told to come again.
+    pub room: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { head: None, stall: Duration::from_secs(60), handshake: Duration::from_secs(10) }
+        Self {
+            head: None,
+            stall: Duration::from_secs(60),
+            handshake: Duration::from_secs(10),
+            room: Duration::from_secs(120),
+        }
     }
 }
 
@@ -45,6 +52,7 @@ impl Patience {
             head: Some(Duration::from_secs(15)),
             stall: Duration::from_secs(30),
             handshake: Duration::from_secs(10),
+            room: Duration::from_secs(120),
         }
     }
 }

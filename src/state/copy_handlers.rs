@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
-use super::body::receive;
+use super::body::{Received, receive};
 use super::handlers::Asked;
 use super::trail::Trail;
 use super::{Right, StateName, answer};
@@ -59,7 +59,7 @@ pub(super) async fn copy(asked: Asked, name: StateName, body: Body, trail: &mut 
         return answer::forbidden(&asked.caller.name, right, &name);
     }
     match action {
-        CopyAction::Read => answer::state(&name, asked.service.store.copy_of(&name).await),
+        CopyAction::Read => answer::copy(&name, asked.service.store.copy_of(&name).await),
         CopyAction::Replace => replace(asked, name, body, trail).await,
         CopyAction::Remove => remove(asked, name).await,
     }
@@ -67,13 +67,18 @@ pub(super) async fn copy(asked: Asked, name: StateName, body: Body, trail: &mut 
 
 async fn replace(asked: Asked, name: StateName, body: Body, trail: &mut Trail) -> Response {
     let expected = asked.expected(asked.service.limits.state);
-    let body = match receive(&asked.parts.headers, body, expected).await {
-        Ok(body) => body,
+    let Received { bytes, room } = match receive(&asked.parts.headers, body, expected).await {
+        Ok(received) => received,
         Err(refused) => return refused.answer(),
     };
-    trail.bytes = Some(body.len());
+    trail.bytes = Some(bytes.len());
     let store = asked.service.store.clone();
-    done(asked.service.finish(async move { store.keep_copy(&name, body).await }).await)
+    let change = async move {
+        let outcome = store.keep_copy(&name, bytes).await;
+        drop(room);
+        outcome
+    };
+    done(asked.service.finish(change).await)
 }
 
 async fn remove(asked: Asked, name: StateName) -> Response {

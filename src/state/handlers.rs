@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
@@ -15,7 +15,7 @@ use axum::response::Response;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::body::{Expected, receive};
+use super::body::{Expected, Received, receive};
 use super::gate::{Caller, Refusal};
 use super::held_lock::id_of;
 use super::target::{Target, lock_id, query};
@@ -173,7 +173,7 @@ async fn state(asked: Asked, name: StateName, body: Body, trail: &mut Trail) -> 
         StateAction::Write => {
             let limit = asked.service.limits.state;
             match receive(&asked.parts.headers, body, asked.expected(limit)).await {
-                Ok(body) => write(asked, name, body, trail).await,
+                Ok(received) => write(asked, name, received, trail).await,
                 Err(refused) => refused.answer(),
             }
         }
@@ -186,14 +186,14 @@ async fn read(asked: &Asked, name: &StateName) -> Response {
     let uri = &asked.parts.uri;
     match (query(uri, "version"), query(uri, "versions")) {
         (Ok(Some(number)), _) => match number.parse() {
-            Ok(number) => answer::state(name, store.read_version(name, number).await),
+            Ok(number) => answer::state(name, store.stream_version(name, number).await),
             Err(_) => answer::bad_request(&Error::invalid(format!("`{number}` is no number of a version"))),
         },
         (_, Ok(Some(_))) => match (store.versions(name).await, store.current(name).await) {
             (Ok(versions), Ok(current)) => answer::json(&json!({"current": current, "versions": versions})),
             (Err(error), _) | (_, Err(error)) => answer::failed(&error),
         },
-        (Ok(None), Ok(None)) => answer::state(name, store.read(name).await),
+        (Ok(None), Ok(None)) => answer::state(name, store.stream(name).await),
         (Err(error), _) | (_, Err(error)) => answer::bad_request(&error),
     }
 }
@@ -234,7 +234,7 @@ async fn lock(asked: Asked, name: StateName, body: Body, trail: &mut Trail) -> R
     }
     let limit = asked.service.limits.lock;
     let body = match receive(&asked.parts.headers, body, asked.expected(limit)).await {
-        Ok(body) => body,
+        Ok(received) => received.bytes,
         Err(refused) => return refused.answer(),
     };
     match action {
@@ -244,7 +244,8 @@ async fn lock(asked: Asked, name: StateName, body: Body, trail: &mut Trail) -> R
     }
 }
 
-async fn write(asked: Asked, name: StateName, body: Bytes, trail: &mut Trail) -> Response {
+async fn write(asked: Asked, name: StateName, received: Received, trail: &mut Trail) -> Response {
+    let Received { bytes: body, room } = received;
     if body.is_empty() {
         return answer::bad_request(&Error::invalid("the body is empty: DELETE removes a state"));
     }
@@ -256,8 +257,12 @@ async fn write(asked: Asked, name: StateName, body: Bytes, trail: &mut Trail) ->
     (trail.lock_id, trail.bytes) = (id.clone(), Some(body.len()));
     service.metrics.received.fetch_add(body.len() as u64, Ordering::Relaxed);
     let (store, state) = (service.store.clone(), name.clone());
-    let outcome = service.finish(async move { store.write(&state, id.as_deref(), body).await }).await;
-    answer::writing(&name, outcome)
+    let change = async move {
+        let outcome = store.write(&state, id.as_deref(), body).await;
+        drop(room);
+        outcome
+    };
+    answer::writing(&name, service.finish(change).await)
 }
 
 async fn delete(asked: Asked, name: StateName, trail: &mut Trail) -> Response {
@@ -304,8 +309,9 @@ async fn release(
 }
 
 impl Asked {
-    pub(super) fn expected(&self, limit: usize) -> Expected {
-        Expected { limit, stall: self.service.patience.stall }
+    pub(super) fn expected(&self, limit: usize) -> Expected<'_> {
+        let patience = self.service.patience;
+        Expected { limit, stall: patience.stall, rooms: &self.service.rooms, wait: patience.room }
     }
 }
 

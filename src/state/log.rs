@@ -16,6 +16,7 @@ use super::StateName;
 use super::entry::{Entry, Header, Unreadable, read_header};
 use super::known_heads::{KnownHead, KnownHeads};
 use super::name::{is_apart, is_log};
+use super::outgoing::{self, Outgoing, Unopened};
 use super::settling::{ATTEMPTS, is_final, pause_before, undecided};
 use crate::error::{Error, Result};
 use crate::model::Clock;
@@ -163,6 +164,16 @@ impl Log {
         match self.bytes(name, number, GetOptions::default()).await? {
             Some(bytes) => Entry::from_bytes(&bytes).map(Some).map_err(|flaw| damaged(name, number, &flaw)),
             None => Ok(None),
+        }
+    }
+
+    /// Opens the state in the entry with this number, where there is one.
+    pub async fn open(&self, name: &StateName, number: u64) -> Result<Option<Outgoing>> {
+        match outgoing::open(&self.stores.flushed, &key(name, number)?).await {
+            Ok(outgoing) => Ok(Some(outgoing)),
+            Err(Unopened::Store(object_store::Error::NotFound { .. })) => Ok(None),
+            Err(Unopened::Store(error)) => Err(failed("read", name, error)),
+            Err(Unopened::Entry(flaw)) => Err(damaged(name, number, &flaw)),
         }
     }
 

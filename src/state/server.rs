@@ -16,6 +16,7 @@ use super::audit::{Audit, AuditSink};
 use super::connection::{accept_until, serve};
 use super::gate::Gate;
 use super::metrics::Metrics;
+use super::room::Rooms;
 use super::{Credentials, Patience, StateStore, Tls, Users};
 use crate::error::{Error, Result};
 use crate::model::Holder;
@@ -27,11 +28,13 @@ pub struct Limits {
     pub state: usize,
     /// A LockInfo.
     pub lock: usize,
+    /// All states that are on their way into the store together; others wait for their turn.
+    pub together: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { state: 256 * 1024 * 1024, lock: 64 * 1024 }
+        Self { state: 256 * 1024 * 1024, lock: 64 * 1024, together: 256 * 1024 * 1024 }
     }
 }
 
@@ -42,6 +45,7 @@ pub struct Service {
     pub(super) gate: Gate,
     pub(super) holder: Option<Holder>,
     pub(super) limits: Limits,
+    pub(super) rooms: Rooms,
     pub(super) patience: Patience,
     pub(super) audit: Audit,
     pub(super) metrics: Metrics,
@@ -71,6 +75,7 @@ impl Service {
             gate,
             holder: None,
             limits: Limits::default(),
+            rooms: Rooms::of(Limits::default()),
             patience: Patience::default(),
             audit: Audit::default(),
             metrics: Metrics::default(),
@@ -87,8 +92,8 @@ impl Service {
 
     /// Returns the service with other limits.
     #[must_use]
-    pub const fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        (self.limits, self.rooms) = (limits, Rooms::of(limits));
         self
     }
 

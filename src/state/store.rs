@@ -16,6 +16,7 @@ use object_store::ObjectStore;
 
 use super::entry::{Entry, Header};
 use super::log::{Creation, Durability, Head, Log, Reach, Stores, restless};
+use super::outgoing::Outgoing;
 use super::{HeldLock, Retention, StateName, StateSummary, StorePlace, Version, bucket, local};
 use crate::error::{Error, Result};
 use crate::model::{Clock, Environment};
@@ -154,6 +155,26 @@ impl StateStore {
             return Ok(None);
         }
         Ok(self.log.entry(name, number).await?.map(|entry| entry.body))
+    }
+
+    /// Opens the current state, where there is one, to be read in parts.
+    pub(super) async fn stream(&self, name: &StateName) -> Result<Option<Outgoing>> {
+        for _ in 0..ATTEMPTS {
+            let Some(number) = self.log.head(name).await?.header.state else { return Ok(None) };
+            if let Some(outgoing) = self.log.open(name, number).await? {
+                return Ok(Some(outgoing));
+            }
+            self.log.forget(name);
+        }
+        Err(restless(name))
+    }
+
+    /// Opens the state as it was under a number that [`Self::versions`] lists, to be read in parts.
+    pub(super) async fn stream_version(&self, name: &StateName, number: u64) -> Result<Option<Outgoing>> {
+        match self.versions(name).await?.iter().any(|version| version.number == number) {
+            true => self.log.open(name, number).await,
+            false => Ok(None),
+        }
     }
 
     /// Returns the kept versions, oldest first, those of a deleted state included.

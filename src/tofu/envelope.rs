@@ -1,18 +1,25 @@
-//! The envelope of an encrypted state: told from a plain one, and opened with a passphrase.
+//! The envelope of an encrypted state: told from a plain one, opened with a passphrase, and
+//! made as tofu makes it.
 //!
-//! Only what this program itself asks tofu for is opened: pbkdf2 and AES-GCM. Needed where
-//! tofu cannot help: old versions of a state, and what a broken run left behind.
+//! Only what this program itself asks tofu for is known: pbkdf2 and AES-GCM. Needed where
+//! tofu cannot help: old versions of a state, what a broken run left behind, and a state
+//! that is to be stored under exactly the serial it has.
 
 use aes_gcm::aead::Aead as _;
 use aes_gcm::{Aes256Gcm, KeyInit as _, Nonce};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use sha2::Sha512;
 use zeroize::Zeroizing;
 
+use super::encryption::StateKey;
 use crate::error::{Error, Kind, Result};
+
+/// How a key is derived where nothing else is asked for, as tofu does it.
+const ITERATIONS: u32 = 600_000;
+const KEY_LENGTH: usize = 32;
 
 /// How many bytes stand before the ciphertext.
 const NONCE: usize = 12;
@@ -26,7 +33,7 @@ struct Envelope {
     encrypted_data: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 struct Derivation {
     salt: String,
     iterations: u32,
@@ -61,6 +68,36 @@ pub fn open(bytes: &[u8], passphrase: Option<&str>) -> Result<Zeroizing<Vec<u8>>
     Err(refused("the state is encrypted with another passphrase").hint(
         "it is opened with `state_encryption_passphrase`; versions from before a rotation need the old one",
     ))
+}
+
+/// Encrypts a state with a key, as tofu does with the setting of that key.
+pub fn seal(plain: &[u8], key: &StateKey) -> Result<Vec<u8>> {
+    let state: Value =
+        serde_json::from_slice(plain).map_err(|error| Error::invalid("it is no state").because(error))?;
+    let (mut salt, mut nonce) = ([0; KEY_LENGTH], [0; NONCE]);
+    for random in [salt.as_mut_slice(), nonce.as_mut_slice()] {
+        getrandom::fill(random)
+            .map_err(|error| Error::unavailable("the system gives no random bytes").because(error))?;
+    }
+    let parameters = Derivation {
+        salt: STANDARD.encode(salt),
+        iterations: ITERATIONS,
+        hash_function: "sha512".to_owned(),
+        key_length: KEY_LENGTH,
+    };
+    let derived = derive(key.passphrase(), &parameters)?;
+    let cipher = Aes256Gcm::new_from_slice(derived.as_slice()).map_err(|_| unknown())?;
+    let sealed = cipher.encrypt(Nonce::from_slice(&nonce), plain).map_err(|_| unknown())?;
+    let parameters = serde_json::to_vec(&parameters)
+        .map_err(|error| Error::bug("the parameters of a key have no JSON form").because(error))?;
+    let envelope = json!({
+        "serial": state["serial"],
+        "lineage": state["lineage"],
+        "meta": {format!("key_provider.pbkdf2.{}", key.name()): STANDARD.encode(parameters)},
+        "encrypted_data": STANDARD.encode([&nonce[..], &sealed].concat()),
+        "encryption_version": "v0",
+    });
+    Ok(envelope.to_string().into_bytes())
 }
 
 fn derivation(value: &Value) -> Option<Derivation> {
@@ -110,6 +147,21 @@ mod tests {
         assert_eq!(open(&bytes, Some("a-long-passphrase")).expect("plain").as_slice(), b"{\"version\":4}");
         assert_eq!(open(&bytes, Some("another")).expect_err("refused").kind(), Kind::Refused);
         assert_eq!(open(&bytes, None).expect_err("refused").kind(), Kind::Refused);
+    }
+
+    #[test]
+    fn what_is_sealed_opens_again_and_shows_its_serial_and_lineage() {
+        let (plain, key) = (
+            br#"{"version":4,"serial":3,"lineage":"l","outputs":{"a":"hunter2"}}"#,
+            StateKey::new(Zeroizing::new("a-long-passphrase".to_owned())),
+        );
+
+        let sealed = seal(plain, &key).expect("an envelope");
+
+        assert_eq!(open(&sealed, Some("a-long-passphrase")).expect("plain").as_slice(), plain);
+        let envelope: Value = serde_json::from_slice(&sealed).expect("JSON");
+        assert_eq!((envelope["serial"].as_u64(), envelope["lineage"].as_str()), (Some(3), Some("l")));
+        assert!(seal(b"nonsense", &key).is_err());
     }
 
     #[test]

@@ -78,6 +78,13 @@ impl Served {
         self.child.id()
     }
 
+    /// Returns the most memory that it has had so far.
+    pub fn peak_memory_mib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("a process");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+        peak.trim().trim_end_matches(" kB").trim().parse::<u64>().expect("a number") / 1024
+    }
+
     /// Waits for the end and returns how long it took.
     pub fn wait(mut self) -> (ExitStatus, Duration) {
         let begun = Instant::now();

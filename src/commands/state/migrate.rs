@@ -8,7 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, Migration, StateNeed};
+use crate::engine::{self, Likeness, Migration, StateNeed};
 use crate::error::{Error, Exit, Result};
 use crate::model::Backend;
 use crate::report::{Asking, confirm};
@@ -16,8 +16,9 @@ use crate::tofu::call::PushMode;
 
 /// Move the state of a stack to another backend
 ///
-/// Copies it, reads the copy back, compares serial, lineage and content, and only then
-/// changes the backend block in the stack's files. The old state stays where it is.
+/// Copies it, reads the copy back, compares serial, lineage and bytes (or content, where tofu
+/// must write it), and only then changes the backend block in the stack's files. The old
+/// state stays where it is.
 ///
 /// TO is `embedded` (also for `state.url`), `local`, `local:PATH`, an http address, or
 /// `s3://BUCKET/KEY?region=…&endpoint=…&use_lockfile=true`.
@@ -58,10 +59,13 @@ pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
     let migrated = workspace
         .with_session(context, purpose, async |session| engine::migrate_state(session, &id, &migration).await)
         .await?;
-    match migrated.facts {
-        Some(facts) => context.terminal.note(&format!(
-            "copied and compared the state of `{id}`: serial {}, {} resources",
-            facts.serial, facts.resources
+    match migrated.copied {
+        Some((facts, likeness)) => context.terminal.note(&format!(
+            "copied and compared the state of `{id}`: serial {}, lineage {}, {} resources; {}",
+            facts.serial,
+            facts.lineage,
+            facts.resources,
+            words(likeness)
         )),
         None => context.terminal.note(&format!("`{id}` had no state to copy")),
     }
@@ -70,6 +74,15 @@ pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
         .note(&format!("changed the backend in {}; the old state was left alone", migrated.file.display()));
     context.terminal.note(&format!("hint: check it: `infra plan {id}`"));
     Ok(Exit::OK)
+}
+
+const fn words(likeness: Likeness) -> &'static str {
+    match likeness {
+        Likeness::Bytes => "every byte is the same",
+        Likeness::EncryptedBytes => "every byte of it, encrypted as it is, is the same",
+        Likeness::Content => "its content is the same, written in the way of the new place",
+        Likeness::DecryptedContent => "its content is the same, encrypted anew by tofu",
+    }
 }
 
 fn read_target(args: &MigrateArgs) -> Result<Migration> {

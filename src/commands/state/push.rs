@@ -75,12 +75,12 @@ async fn push(
     let facts = StateFacts::read(&state)
         .ok_or_else(|| Error::invalid("what is to be stored is no state").hint("it has no `lineage`"))?;
     let before = StateFacts::of(&engine::pull_state(session, id).await?);
-    let aside = engine::push_state(session, id, &state, mode)
+    let pushed = engine::push_state(session, id, &state, mode)
         .await
         .map_err(|error| explain(error, id, &facts, before.as_ref()))?;
-    let StateFacts { serial, resources, .. } = facts;
+    let StateFacts { serial, resources, .. } = pushed.stored.unwrap_or(facts);
     context.terminal.note(&format!("stored the state of `{id}`: serial {serial}, {resources} resources"));
-    match (aside, before) {
+    match (pushed.aside, before) {
         (Some(path), _) => context.terminal.note(&format!("the one before is in {}", path.display())),
         (None, Some(before)) => {
             context.terminal.note(&format!(

@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine;
+use crate::engine::{self, WithoutCopy};
 use crate::error::{Exit, Result};
 use crate::tofu::call::StateEdit;
 
@@ -25,6 +25,9 @@ pub(super) struct RmArgs {
     /// The resources
     #[arg(value_name = "ADDRESS", required = true)]
     addresses: Vec<String>,
+    /// Do it even where no copy of an encrypted state can be kept
+    #[arg(long)]
+    force: bool,
 }
 
 /// Give a resource another address
@@ -45,24 +48,32 @@ pub(super) struct MvArgs {
     /// The address it gets
     #[arg(value_name = "TO")]
     to: String,
+    /// Do it even where no copy of an encrypted state can be kept
+    #[arg(long)]
+    force: bool,
 }
 
 /// Runs `rm`.
 pub(super) async fn remove(args: &RmArgs, context: &Context) -> Result<Exit> {
-    edit(&args.stack, StateEdit::Remove(&args.addresses), context).await
+    edit(&args.stack, StateEdit::Remove(&args.addresses), without_copy(args.force), context).await
 }
 
 /// Runs `mv`.
 pub(super) async fn rename(args: &MvArgs, context: &Context) -> Result<Exit> {
-    edit(&args.stack, StateEdit::Move(&args.from, &args.to), context).await
+    let renaming = StateEdit::Move(&args.from, &args.to);
+    edit(&args.stack, renaming, without_copy(args.force), context).await
 }
 
-async fn edit(stack: &str, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
+const fn without_copy(force: bool) -> WithoutCopy {
+    if force { WithoutCopy::Accept } else { WithoutCopy::Refuse }
+}
+
+async fn edit(stack: &str, edit: StateEdit<'_>, without: WithoutCopy, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let id = workspace.choose_one(Some(stack.to_owned()), context)?.id.clone();
     let purpose = Purpose::states_of(std::slice::from_ref(&id));
     let text = workspace
-        .with_session(context, purpose, async |session| engine::edit_state(session, &id, edit).await)
+        .with_session(context, purpose, async |session| engine::edit_state(session, &id, edit, without).await)
         .await?;
     text.lines().for_each(|line| context.terminal.note(line));
     Ok(Exit::OK)

@@ -49,8 +49,8 @@ pub(super) async fn run(args: &RollbackArgs, context: &Context) -> Result<Exit> 
             let lineage = |facts: Option<StateFacts>| facts.map(|facts| facts.lineage);
             let same = current.is_none() || lineage(StateFacts::of(&next)) == lineage(current);
             let mode = if same { PushMode::Careful } else { PushMode::Forced };
-            engine::push_state(session, &id, &next, mode).await?;
-            let serial = StateFacts::of(&next).map_or(0, |facts| facts.serial);
+            let pushed = engine::push_state(session, &id, &next, mode).await?;
+            let serial = pushed.stored.or_else(|| StateFacts::of(&next)).map_or(0, |facts| facts.serial);
             context.terminal.note(&format!(
                 "`{id}` has the content of version {} again, as serial {serial}",
                 args.version

@@ -66,6 +66,9 @@ pub(super) struct ServeArgs {
     /// The largest state, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=4096))]
     max_state: u32,
+    /// Memory for all states that are being stored, in MiB; never less than for the largest
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    max_memory: u32,
     /// Keep so many versions of a state however old they are
     #[arg(long, value_name = "COUNT", default_value_t = 50)]
     keep_versions: u32,
@@ -88,7 +91,7 @@ pub(super) async fn run(args: &ServeArgs, context: &Context) -> Result<Exit> {
     let store = open_store(args, context).await?;
     let service = admit(args, context, address, store).await?;
     let service = service
-        .with_limits(Limits { state: args.max_state as usize * 1024 * 1024, ..Limits::default() })
+        .with_limits(limits(args))
         .with_patience(Patience::with_strangers())
         .with_audit(audit_sink(args, context)?);
     let scheme = if tls.is_some() { "https" } else { "http" };
@@ -99,6 +102,11 @@ pub(super) async fn run(args: &ServeArgs, context: &Context) -> Result<Exit> {
     context.terminal.data_line(&format!("listening on {scheme}://{}", server.address()));
     until_told(server, context).await;
     Ok(Exit::OK)
+}
+
+fn limits(args: &ServeArgs) -> Limits {
+    let bytes = |mebibytes: u32| mebibytes as usize * 1024 * 1024;
+    Limits { state: bytes(args.max_state), together: bytes(args.max_memory), ..Limits::default() }
 }
 
 /// Serves until a signal comes, then lets requests and writes end; a second signal does not wait.

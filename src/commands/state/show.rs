@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine;
+use crate::engine::{self, WithoutCopy};
 use crate::error::{Exit, Result};
 use crate::tofu::call::StateEdit;
 
@@ -32,7 +32,9 @@ pub(super) async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let purpose = Purpose::states_of(std::slice::from_ref(&id));
     let edit = StateEdit::Show(&args.address);
     let text = workspace
-        .with_session(context, purpose, async |session| engine::edit_state(session, &id, edit).await)
+        .with_session(context, purpose, async |session| {
+            engine::edit_state(session, &id, edit, WithoutCopy::Refuse).await
+        })
         .await?;
     context.terminal.data(&text);
     Ok(Exit::OK)

@@ -1,0 +1,119 @@
+//! A copy of a state before it is overwritten where nobody keeps versions.
+//!
+//! It is kept as it lies in the backend, so an encrypted state stays encrypted; where only
+//! tofu can read it, the copy is sealed with the stack's own passphrase. Never in the clear
+//! if the state is not. Begin at [`put_aside`].
+
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use super::inspect::bare_run;
+use super::session::Session;
+use super::state_edit::{StateFacts, pull_state};
+use super::state_place::StatePlace;
+use crate::error::{Error, Kind, Result};
+use crate::model::{Stack, StackId};
+use crate::tofu::encryption::StateKey;
+use crate::tofu::envelope;
+
+/// What to do where no copy can be kept.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum WithoutCopy {
+    /// Nothing is overwritten.
+    Refuse,
+    /// It is overwritten all the same.
+    Accept,
+}
+
+/// How a state is encrypted before it leaves this machine.
+#[derive(Debug)]
+pub(super) enum Sealing<'a> {
+    /// Not at all.
+    Plain,
+    /// With the passphrase in the stack's secrets.
+    Key(&'a StateKey),
+    /// In a way that only tofu knows.
+    Foreign,
+}
+
+impl<'a> Sealing<'a> {
+    /// Finds out how the state of a stack is encrypted.
+    pub fn of(session: &'a Session, stack: &Stack) -> Result<Self> {
+        if let Some(key) = session.secrets_of(&stack.id).and_then(|secrets| secrets.state_key.as_ref()) {
+            return Ok(Self::Key(key));
+        }
+        let env = session.environment_of(stack, &bare_run(session, stack).env)?;
+        let foreign = env.get("TF_ENCRYPTION").is_some() || declares_encryption(&session.dir_of(stack));
+        Ok(if foreign { Self::Foreign } else { Self::Plain })
+    }
+
+    /// Returns a state as tofu would store it; nothing if only tofu can.
+    pub fn sealed(&self, state: &[u8]) -> Result<Option<Zeroizing<Vec<u8>>>> {
+        match self {
+            Self::Plain => Ok(Some(Zeroizing::new(state.to_vec()))),
+            Self::Key(key) => envelope::seal(state, key).map(|bytes| Some(Zeroizing::new(bytes))),
+            Self::Foreign => Ok(None),
+        }
+    }
+}
+
+/// Returns whether the files of a stack tell tofu how to encrypt.
+fn declares_encryption(dir: &Path) -> bool {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_ours = |path: &PathBuf| {
+        let name = path.to_string_lossy().into_owned();
+        [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().any(|end| name.ends_with(end))
+    };
+    let says = |path: PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains("encryption"));
+    files.filter(is_ours).any(says)
+}
+
+/// Copies the state of a place without versions into `.infra/backups`; returns where to.
+pub(super) async fn put_aside(
+    session: &Session,
+    stack: &Stack,
+    place: &StatePlace,
+    without: WithoutCopy,
+) -> Result<Option<PathBuf>> {
+    if place.keeps_versions().await {
+        return Ok(None);
+    }
+    let bytes = match place.read().await {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(None),
+        Err(unread) => {
+            let state = pull_state(session, &stack.id).await?;
+            if StateFacts::of(&state).is_none() {
+                return Ok(None);
+            }
+            match (Sealing::of(session, stack)?.sealed(&state)?, without) {
+                (Some(sealed), _) => sealed,
+                (None, WithoutCopy::Accept) => return Ok(None),
+                (None, WithoutCopy::Refuse) => return Err(no_copy(&stack.id, &unread)),
+            }
+        }
+    };
+    keep(session, &stack.id, &bytes).map(Some)
+}
+
+/// Writes a copy that belongs to its owner alone.
+pub(super) fn keep(session: &Session, id: &StackId, bytes: &[u8]) -> Result<PathBuf> {
+    let time = session.clock.now().strftime("%Y%m%dT%H%M%SZ");
+    let serial = StateFacts::read(bytes).map_or(0, |facts| facts.serial);
+    let folder = session.project.infra_dir().join("backups").join(id.state_name());
+    let path = folder.join(format!("{time}-serial-{serial}.tfstate"));
+    super::store::hide_from_git(&session.project.infra_dir())?;
+    crate::atomic_file::write(&path, bytes)?;
+    Ok(path)
+}
+
+fn no_copy(id: &StackId, unread: &Error) -> Error {
+    Error::new(Kind::Refused, format!("no copy of the encrypted state of `{id}` can be kept"))
+        .detail(format!(
+            "only tofu can read it where it lies ({}), and it gives it decrypted",
+            unread.message()
+        ))
+        .hint("keep a copy yourself, then say `--force`")
+        .hint(format!("or move it to where versions are kept: `infra state migrate {id} --to embedded`"))
+}

@@ -13,12 +13,12 @@ use super::workspace::{Purpose, Workspace};
 use crate::engine::{self, Approval, RunOptions, SavedPlans, StalePlans, StateNeed, WhenToInit};
 use crate::error::{Error, Exit, Result};
 use crate::events::Events;
-use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackRun};
+use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, StackRun};
 use crate::process;
 use crate::report::{
     Asking, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, listen, read_durations,
 };
-use crate::stacks;
+use crate::stacks::{self, StateRisk};
 use crate::tofu::call::PlanMode;
 
 /// Flags of every run.
@@ -135,6 +135,7 @@ async fn run(
 ) -> Result<RunReport> {
     let (events, messages) = Events::channel();
     warn_of_the_past(workspace, &events);
+    warn_of_missing_locks(plan, &events);
     let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
     // Checking the configuration needs no credentials, so it opens no secrets either.
     let state = if plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
@@ -151,6 +152,19 @@ async fn run(
     };
     let (report, ()) = tokio::join!(running, listen(messages, reports, context.asking()));
     Ok(report)
+}
+
+/// Tells once which states nothing keeps from being written by two runs.
+fn warn_of_missing_locks(plan: &RunPlan, events: &Events) {
+    if !matches!(plan.command, RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy) {
+        return;
+    }
+    let stacks: Vec<&Stack> = plan.stacks().map(|run| &run.stack).collect();
+    for (risk, remark) in stacks::state_remarks(&stacks) {
+        if risk == StateRisk::NoLock {
+            events.warn(remark, vec![risk.fix().to_owned()]);
+        }
+    }
 }
 
 fn reports(

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Stack, StackId, project::OutputRef};
+use super::{Stack, StackId, counted, project::OutputRef};
 
 /// What a run does to its stacks.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -141,7 +141,8 @@ impl RunPlan {
 
 impl fmt::Display for RunPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} · {} · {} stacks", self.project, self.command.name(), self.stacks().count())?;
+        let count = counted(self.stacks().count(), "stack");
+        writeln!(f, "{} · {} · {count}", self.project, self.command.name())?;
         for (number, wave) in self.waves.iter().enumerate() {
             for run in wave {
                 let steps = run.steps.iter().map(|step| format!("{step:?}").to_lowercase());

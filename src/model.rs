@@ -32,6 +32,6 @@ pub use lock::{Holder, LockInfo, StateLock};
 pub use natural::natural_key;
 pub use nearest::nearest;
 pub use project::{Project, StackSettings};
-pub use run_plan::{RunCommand, RunPlan, StackRun, Step};
+pub use run_plan::{PlanMode, RunCommand, RunPlan, StackRun, Step};
 pub use run_report::{RunReport, StackError, StackReport, StackResult};
 pub use stack::{Stack, StackId};

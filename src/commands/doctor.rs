@@ -257,8 +257,8 @@ fn to_json(findings: &[Finding]) -> String {
 
 fn show(finding: &Finding, terminal: &Terminal) {
     let word = terminal.paint_data(finding.status.tone(), &finding.status.word().to_uppercase());
-    terminal.data_line(&format!("{word}  {:11}  {}", finding.check, finding.message));
+    terminal.data_hanging(&format!("{word}  {:11}  {}", finding.check, finding.message), 19);
     if let Some(fix) = &finding.fix {
-        terminal.data_line(&format!("      {:11}  fix: {fix}", ""));
+        terminal.data_hanging(&format!("      {:11}  fix: {fix}", ""), 24);
     }
 }

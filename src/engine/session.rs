@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
+use super::reached::Reached;
 use super::stack_secrets::StackSecrets;
 use super::store::{hide_from_git, open_store, store_environment};
 use crate::error::{Error, Result};
@@ -138,6 +139,8 @@ pub struct Session {
     hidden: RefCell<Hidden>,
     /// Outputs that were read in this run; forgotten when their stack is applied.
     pub(super) outputs: RefCell<BTreeMap<StackId, Value>>,
+    /// How far stacks came.
+    pub(super) reached: RefCell<BTreeMap<StackId, Reached>>,
     /// Who prepares a folder, so that two stacks do not run `init` in a third at once.
     preparing: Turnstiles,
     /// Who reads the outputs of a stack.
@@ -164,6 +167,7 @@ impl Session {
             secrets: parts.secrets,
             hidden: RefCell::default(),
             outputs: RefCell::default(),
+            reached: RefCell::default(),
             preparing: RefCell::default(),
             reading: RefCell::default(),
         };

@@ -62,6 +62,7 @@ pub(super) async fn watch(
     if session.interrupts.any() {
         return Err(Stop::Interrupted);
     }
+    session.begin_step(stack, step);
     let ear = Ear { session, stack, step, heard: RefCell::default() };
     let status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)).await?;
     Ok(Watched { status, heard: ear.heard.into_inner() })
@@ -111,7 +112,10 @@ impl Ear<'_> {
             Some(Message::Planned(change)) => heard.changes.push(change),
             Some(Message::Drifted(change)) => heard.drift.push(change),
             Some(Message::Outputs(changed)) => heard.outputs_changed = changed,
-            Some(Message::Resource { address, text }) => {
+            Some(Message::Resource { address, text, done }) => {
+                if let Some(action) = done {
+                    self.session.count_done(&stack, &address, action);
+                }
                 self.session.events.emit(RunEvent::Resource { stack, address, message: text });
             }
             // With text on stdout as well, the message would only repeat it.

@@ -52,6 +52,29 @@ impl RunCommand {
     }
 }
 
+/// What a plan is for.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanMode {
+    /// Making the machines what the files say.
+    #[default]
+    Normal,
+    /// Destroying everything.
+    Destroy,
+    /// Only finding out what changed outside.
+    RefreshOnly,
+}
+
+impl fmt::Display for PlanMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Normal => "to change things",
+            Self::Destroy => "to destroy everything",
+            Self::RefreshOnly => "to take over what changed outside",
+        })
+    }
+}
+
 /// One step in the life of a stack run.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]

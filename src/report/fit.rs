@@ -46,7 +46,7 @@ fn taken(letters: impl Iterator<Item = char>, room: usize) -> String {
 pub(super) fn wrap(line: &str, columns: usize, indent: usize) -> String {
     // The last column stays free: some terminals break the line there.
     let room = columns.saturating_sub(1);
-    let indent = if indent * 2 > room { 2 } else { indent };
+    let indent = if indent * 2 > room { room.min(4) } else { indent };
     if text_width(line) <= room {
         return line.to_owned();
     }

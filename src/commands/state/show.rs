@@ -34,6 +34,6 @@ pub(super) async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let text = workspace
         .with_session(context, purpose, async |session| engine::edit_state(session, &id, edit).await)
         .await?;
-    context.terminal.data(&text);
+    context.terminal.text(&text);
     Ok(Exit::OK)
 }

@@ -18,6 +18,7 @@ mod inputs;
 mod inspect;
 mod migrate;
 mod options;
+mod reached;
 mod resolve;
 mod resolved_backend;
 mod retry;

@@ -135,6 +135,8 @@ pub struct Proposal {
     pub changes: Vec<ResourceChange>,
     /// What else to know, such as that it is planned again later.
     pub note: Option<String>,
+    /// Whether it loses resources although it is protected.
+    pub is_protected: bool,
 }
 
 impl Proposal {

@@ -29,7 +29,7 @@ mod settings;
 mod state_key;
 mod walk;
 
-pub use backend::state_warnings;
+pub use backend::{StateRisk, state_remarks, state_risks};
 pub use declared::{inputs_by, resolve_inputs};
 pub use discover::{Discovery, discover};
 pub use graph_text::{dot, mermaid};

@@ -231,3 +231,19 @@ fn after_a_killed_run_lock_and_state_are_brought_back_by_the_commands_that_were_
     assert!(project.resources("x").contains(&"terraform_data.quick".to_owned()));
     project.run("plan").succeeds().stderr_lacks("ended without finishing");
 }
+
+#[test]
+fn after_a_stop_a_person_sees_what_was_done_and_what_was_not() {
+    let project = slow_stack().stack("02-b/y", SIMPLE);
+
+    let run = project.start("apply --all --yes");
+    run.until_exists(&started(&project)).signal(Signal::SIGINT);
+    let run = run.wait().exits(130);
+
+    run.stderr_has("interrupted: while applying; 1 created before the stop")
+        .stderr_has("see what is left: `infra plan 01-a/x`")
+        .stderr_has("· not begun")
+        .stderr_has("1 interrupted · 1 not begun");
+    let report = project.run("runs show --json").succeeds().json();
+    assert_eq!((&report["stacks"][0]["add"], &report["stacks"][1]["not_begun"]), (&1.into(), &true.into()));
+}

@@ -174,3 +174,45 @@ fn a_damaged_copy_beside_the_state_writes_nothing_outside_of_its_folder() {
     assert!(!second.path("escaped.tf").exists() && !second.path(".infra/escaped.tf").exists());
     second.run("plan kept").succeeds();
 }
+
+#[test]
+fn a_failed_destruction_of_what_was_removed_can_be_resumed() {
+    let project = project();
+    let mended = project.path("mended");
+    let inner = INNER.replace(
+        "input = var.greeting",
+        &format!("input = var.greeting\n  provisioner \"local-exec\" {{\n    when    = destroy\n    command = \"test -e {}\"\n  }}", mended.display()),
+    );
+    project.write("infrastructure/modules/inner/main.tf", &inner);
+    project.run("apply --all --yes").succeeds();
+    remove(&project);
+    project.run("destroy --removed --yes").exits(1);
+    project.write("mended", "");
+
+    let run = project.run("destroy --resume --yes --json").succeeds();
+
+    assert_eq!(run.result_of("02-b/old"), "succeeded");
+    assert_eq!(run.json()["stacks"].as_array().unwrap().len(), 1);
+    assert!(listed(&project).is_empty());
+}
+
+#[test]
+fn nothing_removed_is_said_in_words_and_is_no_run() {
+    let project = Project::new().stack("a", SIMPLE);
+
+    let run = project.run("destroy --removed --yes").succeeds();
+
+    run.stderr_has("no stack was removed").stderr_lacks("0 stacks");
+    assert!(!project.has(".infra/runs"));
+}
+
+#[test]
+fn a_quiet_run_hides_the_hints_of_a_warning_with_it() {
+    let project = project();
+    project.run("apply --all --yes").succeeds();
+    remove(&project);
+
+    let run = project.run("plan kept -q").succeeds();
+
+    assert_eq!(run.stderr, "");
+}

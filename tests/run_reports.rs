@@ -202,3 +202,44 @@ fn each_kind_of_end_has_its_exit_code() {
     project.write("infra.yaml", "nmae: lab\n");
     project.run("plan --all").exits(65);
 }
+
+#[test]
+fn what_tofu_writes_is_no_command_of_the_log_of_github() {
+    let nasty = "resource \"terraform_data\" \"a\" {\n  input = <<-EOT\n    ::error title=x::boom\n    ::set-output name=a::b\n  EOT\n}\n";
+    let project = Project::new().stack("a/x", nasty).stack("a/y", nasty);
+
+    for args in ["plan --all", "plan x", "plan y -v"] {
+        let mut command = project.command(args);
+        command.env("GITHUB_ACTIONS", "true");
+        let run = support::Running::start(command, args).wait().succeeds();
+
+        let is_ours = |line: &str| line.starts_with("::group::") || line == "::endgroup::";
+        let commands =
+            |text: &str| text.lines().any(|line| line.trim_start().starts_with("::") && !is_ours(line));
+        assert!(!commands(&run.stdout) && !commands(&run.stderr), "{run}");
+        run.stdout_has("error title=x::boom");
+    }
+}
+
+#[test]
+fn a_count_without_drift_reads_as_a_sentence() {
+    let project = drifting();
+    project.run("apply --all --yes").succeeds();
+
+    project.run("drift --all").succeeds().stderr_has("2 without drift");
+}
+
+#[test]
+fn the_plan_of_a_protected_stack_is_printed_once() {
+    let project = Project::new()
+        .stack("a/kept", SIMPLE)
+        .stack("a/free", SIMPLE)
+        .config("name: lab\nstacks:\n  \"a/kept\":\n    protect: true\n");
+    project.run("apply --all --yes").succeeds();
+    project.run("plan --all --destroy").succeeds();
+
+    let run = project.run("destroy --all --yes").exits(1);
+
+    assert_eq!(run.stdout.matches("a/kept  +0 ~0 -1").count(), 1, "{run}");
+    assert_eq!(run.stderr.matches("a/kept: takes the plan that was saved").count(), 1, "{run}");
+}

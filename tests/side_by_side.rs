@@ -257,3 +257,71 @@ fn lives(pid: &str) -> bool {
     let pid = nix::unistd::Pid::from_raw(pid.trim().parse().expect("a number"));
     nix::sys::signal::kill(pid, None).is_ok()
 }
+
+#[test]
+fn a_repetition_that_is_not_applied_says_why_and_how_to_go_on() {
+    let flaky = doing("touch tried; echo TLS handshake timeout; exit 1");
+    let project = Project::new().stack("s/a", &flaky).config(
+        "name: lab\nrun: { retries: 1, transient_errors: [\"TLS handshake timeout\"] }\nstacks:\n  \"s/a\":\n    protect: true\n",
+    );
+
+    let run = project.run("apply --yes").exits(1);
+
+    run.stderr_has("trying again (1 of 1)")
+        .stderr_has(
+            "not applied again: `s/a` is protected, and what is left to do would lose resources: -/+ `",
+        )
+        .stderr_has("hint: see what is left: `infra plan s/a`, then `infra apply s/a`");
+}
+
+/// Two stacks, one of which fails until it is mended.
+fn half_failing() -> Project {
+    Project::new().stack("s/a", &doing("true")).stack("s/b", &doing("test -e mended"))
+}
+
+fn recorded_runs(project: &Project) -> usize {
+    std::fs::read_dir(project.path(".infra/runs")).expect("runs").count()
+}
+
+#[test]
+fn resume_looks_back_beyond_a_run_about_other_stacks() {
+    let project = half_failing();
+    project.run("apply --all --yes").exits(1);
+    project.run("apply a --yes").succeeds();
+    project.write("mended", "");
+
+    let run = project.run("apply --resume --yes --json").succeeds();
+
+    assert_eq!(run.json()["stacks"].as_array().unwrap().len(), 1);
+    assert_eq!(run.result_of("s/b"), "succeeded");
+}
+
+#[test]
+fn a_resume_with_nothing_to_do_is_no_recorded_run() {
+    let project = half_failing();
+    project.write("mended", "");
+    project.run("apply --all --yes").succeeds();
+    let before = recorded_runs(&project);
+
+    let run = project.run("apply --resume --yes --json").succeeds();
+
+    run.stderr_has("left nothing undone").stderr_lacks("at once");
+    assert_eq!(recorded_runs(&project), before);
+}
+
+#[test]
+fn a_resumed_plan_to_destroy_stays_one() {
+    let project = half_failing();
+    project.write("mended", "");
+    project.run("apply --all --yes").succeeds();
+    let good = project.read("infrastructure/s/b/main.tf");
+    project.write("infrastructure/s/b/main.tf", "resource {");
+    project.run("plan --destroy --all").exits(1);
+    project.write("infrastructure/s/b/main.tf", &good);
+
+    let run = project.run("plan --resume --json").succeeds();
+
+    let stacks = run.json()["stacks"].as_array().unwrap().clone();
+    assert_eq!((stacks.len(), &stacks[0]["id"], &stacks[0]["destroy"]), (1, &"s/b".into(), &1.into()));
+    run.stderr_has("goes on with `infra plan --destroy`");
+}

@@ -10,6 +10,7 @@
 mod support;
 
 use nix::sys::signal::{Signal, kill};
+use support::screen::Screen;
 use support::terminal::AtTerminal;
 use support::{Project, SIMPLE};
 
@@ -159,4 +160,46 @@ fn colour_is_used_on_a_terminal_and_can_be_switched_off() {
     assert!(colored.contains("\u{1b}[32m"), "{colored:?}");
     assert!(!plain.contains("\u{1b}[32m"), "{plain:?}");
     assert!(plain.contains('✓') && plain.contains("+1 ~0 -0"), "{plain}");
+}
+
+#[test]
+fn the_question_about_a_protected_stack_names_it() {
+    let project = project().config("name: lab\nstacks:\n  \"01-a/x\":\n    protect: true\n");
+    project.run("apply --yes").succeeds();
+    project.write("infrastructure/01-a/x/main.tf", "terraform {\n  backend \"http\" {}\n}\n");
+    let mut person = at_terminal(&project, "apply");
+
+    person.sees("`01-a/x` is protected and loses resources. Apply these changes? [y/N]");
+    person.types("n");
+
+    assert_eq!(person.wait().0, Some(1));
+}
+
+#[test]
+fn a_narrow_screen_breaks_lines_at_spaces_and_shortens_long_ids() {
+    let long = format!("01-a/{}-end", "long-name".repeat(9));
+    let project = Project::new()
+        .stack(&long, SIMPLE)
+        .stack("02-b/y", SIMPLE)
+        .config(&format!("name: lab\nstacks:\n  \"02-b/y\":\n    depends_on: [\"{long}\"]\n"));
+
+    let (code, written) = AtTerminal::sized(project.command("plan --all"), 40, 80).wait();
+
+    let lines = Screen::replay(&written, 80).lines();
+    let start = lines.iter().position(|line| line.contains("stack  ")).expect("a table");
+    let table = &lines[start..start + 3];
+    assert_eq!(code, Some(0), "{lines:#?}");
+    assert!(
+        table[1].contains("01-a/long") && table[1].contains("…") && table[1].contains("-end"),
+        "{table:#?}"
+    );
+    assert!(table[2].contains("02-b/y") && table[2].contains("provisional"), "{table:#?}");
+    let provisional = lines.iter().position(|line| line.contains("provisional: uses")).expect("a line");
+    assert!(
+        lines[provisional + 1..]
+            .iter()
+            .any(|line| line.trim_start().starts_with("which will change")
+                || line.contains(" which will change")),
+        "{lines:#?}"
+    );
 }

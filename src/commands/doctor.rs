@@ -9,7 +9,7 @@ use super::locks::{StackLock, load_locks};
 use super::workspace::Workspace;
 use crate::engine::{self, StackSecrets};
 use crate::error::{Error, Exit, Kind, Result};
-use crate::model::{Backend, Stack, StackId};
+use crate::model::{Stack, StackId, counted};
 use crate::report::{Asking, Terminal, Tone, passphrase_prompt};
 use crate::secrets::keyring::Keyring;
 use crate::stacks;
@@ -153,7 +153,10 @@ fn stack_findings(workspace: &Workspace) -> Vec<Finding> {
         ));
     }
     if findings.is_empty() {
-        findings.push(Finding::pass("stacks", format!("{} stacks, all readable", workspace.stacks.len())));
+        findings.push(Finding::pass(
+            "stacks",
+            format!("{}, all readable", counted(workspace.stacks.len(), "stack")),
+        ));
     }
     findings
 }
@@ -165,14 +168,11 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
         |warning: &String| Finding::warn("stacks", format!("{}: {warning}", stack.id), "see `infra stacks`");
     let mut findings: Vec<Finding> = stack.problems.iter().map(unreadable).collect();
     findings.extend(stack.warnings.iter().map(odd));
-    if stack.backend == Backend::None {
-        let message = format!("{}: keeps its state in a local file, without locks or versions", stack.id);
-        findings.push(Finding::warn(
-            "state",
-            message,
-            "add `terraform { backend \"http\" {} }`, then `infra init -- -migrate-state`",
-        ));
-    }
+    findings.extend(
+        stacks::state_risks(stack)
+            .into_iter()
+            .map(|risk| Finding::warn("state", format!("{}: {}", stack.id, risk.words()), risk.fix())),
+    );
     let errored = stack.path.join("errored.tfstate");
     if workspace.project.root.join(&errored).exists() {
         let message = format!("{}: a run could not save its state: {}", stack.id, errored.display());
@@ -257,8 +257,8 @@ fn to_json(findings: &[Finding]) -> String {
 
 fn show(finding: &Finding, terminal: &Terminal) {
     let word = terminal.paint_data(finding.status.tone(), &finding.status.word().to_uppercase());
-    terminal.data_line(&format!("{word}  {:11}  {}", finding.check, finding.message));
+    terminal.data_hanging(&format!("{word}  {:11}  {}", finding.check, finding.message), 19);
     if let Some(fix) = &finding.fix {
-        terminal.data_line(&format!("      {:11}  fix: {fix}", ""));
+        terminal.data_hanging(&format!("      {:11}  fix: {fix}", ""), 24);
     }
 }

@@ -34,7 +34,7 @@ pub async fn run(args: &FmtArgs, context: &Context) -> Result<Exit> {
             engine::format_files(session, &chosen, mode).await
         })
         .await?;
-    context.terminal.data(&formatted.text);
+    context.terminal.text(&formatted.text);
     match (mode, formatted.clean) {
         (FmtMode::Check, false) => {
             context.terminal.note("some files are not formatted; `infra fmt` mends them");

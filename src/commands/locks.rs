@@ -67,8 +67,9 @@ pub(super) async fn load_locks(
         false => None,
     };
     // Files are opened for those only whose backend needs credentials.
+    let needs_none = |stack: &Stack| matches!(stack.backend, Backend::None | Backend::Unknown);
     let foreign: Vec<&Stack> =
-        stacks.iter().filter(|stack| !is_own(stack) && stack.backend != Backend::None).copied().collect();
+        stacks.iter().filter(|stack| !is_own(stack) && !needs_none(stack)).copied().collect();
     let secrets = match foreign.is_empty() {
         true => BTreeMap::new(),
         false => workspace.secrets_of(context, &foreign).await?,

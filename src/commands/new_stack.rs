@@ -105,8 +105,8 @@ fn tell(workspace: &Workspace, from: Option<&Stack>, made: &Stack, context: &Con
 fn state_words(stack: &Stack) -> String {
     match (&stack.backend, stacks::identity(&stack.backend, &stack.path)) {
         (Backend::Embedded, _) => format!("its state is `{}`", stack.id.state_name()),
-        (Backend::None | Backend::Configured { .. }, Some(identity)) => format!("its state is `{identity}`"),
-        (Backend::None | Backend::Configured { .. }, None) => {
+        (_, Some(identity)) => format!("its state is `{identity}`"),
+        (Backend::None | Backend::Unknown | Backend::Configured { .. }, None) => {
             "which state it writes is told at `init`: give it one of its own there".to_owned()
         }
     }

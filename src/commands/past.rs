@@ -1,43 +1,99 @@
 //! What the past means for a run: which stacks an earlier one left undone, which died, which
 //! stacks are gone from the tree.
 
+use std::collections::BTreeSet;
+
 use super::Context;
 use super::stack_run::Request;
 use super::workspace::Workspace;
 use crate::engine::{self, Session};
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::model::{Holder, StackId};
+use crate::model::{Holder, PlanMode, RunCommand, StackId};
 use crate::process;
-use crate::report::{PastRun, Unfinished};
+use crate::report::{PastRun, Undone, Unfinished, left_undone};
 
-/// Returns the chosen stacks; with `--resume` only those that the last run of the command left undone.
+/// Finds what `--resume` is about, and makes the request one of the kind that was left undone.
+///
+/// A plan to destroy stays one, and what was removed from the tree is looked for there.
+pub(super) fn take_up(
+    workspace: &Workspace,
+    request: &mut Request,
+    context: &Context,
+) -> Result<Option<BTreeSet<StackId>>> {
+    if !request.run.resume {
+        return Ok(None);
+    }
+    let name = request.command.name();
+    let runs = PastRun::all_over(&workspace.project.runs_dir(), request.command, lives);
+    if runs.is_empty() {
+        return Err(Error::usage(format!("there is no earlier `{name}` to resume"))
+            .hint(format!("run it: `infra {name} --all`")));
+    }
+    let left: Vec<Undone> =
+        left_undone(runs).into_iter().filter(|left| is_asked_for(request, left)).collect();
+    let Some(newest) = left.first() else {
+        context.terminal.note(&format!("earlier runs of `{name}` left nothing undone"));
+        return Ok(Some(BTreeSet::new()));
+    };
+    let kind = kind_of(&newest.run);
+    let (same, other): (Vec<&Undone>, Vec<&Undone>) =
+        left.iter().partition(|left| kind_of(&left.run) == kind);
+    for left in other {
+        let command = command_of(&left.run);
+        context
+            .terminal
+            .note(&format!("run {} left something undone too: `{command} --resume`", left.run.run_id));
+    }
+    if request.command == RunCommand::Plan {
+        request.mode = newest.run.mode;
+    }
+    request.removed = newest.run.removed;
+    let command = command_of(&newest.run);
+    context.terminal.note(&format!("goes on with `{command}` of run {}", newest.run.run_id));
+    Ok(Some(same.into_iter().flat_map(|left| left.stacks.clone()).collect()))
+}
+
+/// Returns whether the flags of a request leave room for what a run left undone.
+fn is_asked_for(request: &Request, left: &Undone) -> bool {
+    let fits_mode = request.command != RunCommand::Plan
+        || request.mode == PlanMode::Normal
+        || request.mode == left.run.mode;
+    fits_mode && (!request.removed || left.run.removed)
+}
+
+/// Returns what tells runs of one command apart; only plans have modes of their own.
+fn kind_of(run: &PastRun) -> (PlanMode, bool) {
+    let mode = if run.command == RunCommand::Plan { run.mode } else { PlanMode::Normal };
+    (mode, run.removed)
+}
+
+/// Returns the command as it would be typed.
+fn command_of(run: &PastRun) -> String {
+    let flag = match kind_of(run) {
+        (PlanMode::Destroy, _) => " --destroy",
+        (PlanMode::RefreshOnly, _) => " --refresh-only",
+        (PlanMode::Normal, true) => " --removed",
+        (PlanMode::Normal, false) => "",
+    };
+    format!("infra {}{flag}", run.command.name())
+}
+
+/// Returns the chosen stacks; of a run that is resumed only those that are undone.
 pub(super) fn choose(
     workspace: &Workspace,
     request: &Request,
     gone: &[StackId],
+    undone: Option<&BTreeSet<StackId>>,
     context: &Context,
 ) -> Result<Vec<StackId>> {
-    if request.removed {
-        return choose_removed(workspace, request, gone, context);
-    }
-    if !request.run.resume {
-        return workspace.choose(&request.stacks, context);
-    }
-    let name = request.command.name();
-    let Some(last) = PastRun::last(&workspace.project.runs_dir(), request.command, lives) else {
-        return Err(Error::usage(format!("there is no earlier `{name}` to resume"))
-            .hint(format!("run it: `infra {name} --all`")));
+    let is_open = request.stacks.selection().is_empty();
+    let among = match undone {
+        _ if request.removed => choose_removed(workspace, request, gone, context)?,
+        Some(_) if is_open => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        _ => workspace.choose(&request.stacks, context)?,
     };
-    let undone = last.left_undone();
-    if undone.is_empty() {
-        context.terminal.note(&format!("run {} left nothing undone", last.run_id));
-    }
-    let among = match request.stacks.selection().is_empty() {
-        true => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
-        false => workspace.choose(&request.stacks, context)?,
-    };
-    Ok(among.into_iter().filter(|id| undone.contains(id)).collect())
+    Ok(among.into_iter().filter(|id| undone.is_none_or(|undone| undone.contains(id))).collect())
 }
 
 /// Returns the chosen ones among the stacks that are gone from the tree.

@@ -7,18 +7,18 @@ use std::num::NonZeroUsize;
 use clap::Args;
 
 use super::Context;
-use super::past::{choose, warn_of_removed, warn_of_the_past};
+use super::past::{choose, take_up, warn_of_removed, warn_of_the_past};
 use super::stack_args::StackArgs;
 use super::workspace::{Purpose, Workspace};
 use crate::engine::{self, Approval, RunOptions, SavedPlans, StalePlans, StateNeed, WhenToInit};
 use crate::error::{Error, Exit, Result};
 use crate::events::Events;
-use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackRun};
+use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, StackRun};
 use crate::process;
 use crate::report::{
-    Asking, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, listen, read_durations,
+    Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, listen, read_durations,
 };
-use crate::stacks;
+use crate::stacks::{self, StateRisk};
 use crate::tofu::call::PlanMode;
 
 /// Flags of every run.
@@ -42,7 +42,7 @@ pub struct RunArgs {
     /// Start nothing new after a failure
     #[arg(long)]
     pub fail_fast: bool,
-    /// Run only what failed, was skipped or was interrupted in the last run of this command
+    /// Run only what earlier runs of this command left undone: failed, skipped, interrupted
     #[arg(long)]
     pub resume: bool,
     /// Wait this long for a lock, for example `5m`
@@ -100,15 +100,19 @@ impl Request {
 }
 
 /// Runs a request to its exit code.
-pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
+pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     let mut workspace = Workspace::load(context)?;
+    let undone = take_up(&workspace, &mut request, context)?;
     let mut gone = Vec::new();
     if request.removed {
         let removed = workspace.removed_stacks(context).await?;
         gone.extend(removed.iter().map(|removed| removed.stack.id.clone()));
         workspace.include(removed);
     }
-    let chosen = choose(&workspace, &request, &gone, context)?;
+    let chosen = choose(&workspace, &request, &gone, undone.as_ref(), context)?;
+    if chosen.is_empty() {
+        return Ok(end_without_run(&request, context));
+    }
     stacks::check_state_isolation(&workspace.stacks)?;
     let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, &chosen, request.command)?;
     if request.run.dry_run {
@@ -125,6 +129,23 @@ pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
     Ok(Exit(report.exit_code))
 }
 
+/// Ends where there is nothing to run: that is no run, and none is recorded.
+fn end_without_run(request: &Request, context: &Context) -> Exit {
+    context.terminal.note("no stacks, so nothing was run");
+    if request.run.json {
+        let report = RunReport {
+            run_id: String::new(),
+            command: request.command,
+            started: context.clock.now(),
+            duration_s: 0.0,
+            exit_code: Exit::OK.0,
+            stacks: Vec::new(),
+        };
+        context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
+    }
+    Exit::OK
+}
+
 /// Runs the engine and the reports side by side.
 async fn run(
     workspace: &Workspace,
@@ -135,6 +156,7 @@ async fn run(
 ) -> Result<RunReport> {
     let (events, messages) = Events::channel();
     warn_of_the_past(workspace, &events);
+    warn_of_missing_locks(plan, &events);
     let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
     // Checking the configuration needs no credentials, so it opens no secrets either.
     let state = if plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
@@ -143,7 +165,7 @@ async fn run(
     if !request.removed {
         warn_of_removed(&session).await?;
     }
-    let reports = reports(workspace, plan, options, &request.run, context)?;
+    let reports = reports(workspace, plan, options, request, context)?;
     let running = async move {
         let report = engine::run(&session, plan, options).await;
         session.close().await;
@@ -153,20 +175,30 @@ async fn run(
     Ok(report)
 }
 
+/// Tells once which states nothing keeps from being written by two runs.
+fn warn_of_missing_locks(plan: &RunPlan, events: &Events) {
+    if !matches!(plan.command, RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy) {
+        return;
+    }
+    let stacks: Vec<&Stack> = plan.stacks().map(|run| &run.stack).collect();
+    for (risk, remark) in stacks::state_remarks(&stacks) {
+        if risk == StateRisk::NoLock {
+            events.warn(remark, vec![risk.fix().to_owned()]);
+        }
+    }
+}
+
 fn reports(
     workspace: &Workspace,
     plan: &RunPlan,
     options: &RunOptions,
-    args: &RunArgs,
+    request: &Request,
     context: &Context,
 ) -> Result<Vec<Box<dyn Report>>> {
-    let runs_dir = workspace.project.runs_dir();
-    let record = RunRecord::begin(
-        &runs_dir,
-        &options.run_id,
-        plan.command,
-        process::this_holder(Some(options.run_id.clone())),
-    )?;
+    let (runs_dir, args) = (workspace.project.runs_dir(), &request.run);
+    let process = process::this_holder(Some(options.run_id.clone()));
+    let begun = Begun { command: plan.command, mode: request.mode, removed: request.removed, process };
+    let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
     let mut reports: Vec<Box<dyn Report>> =
         vec![Box::new(record), Box::new(Console::new(context.terminal, plans))];

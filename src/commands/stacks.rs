@@ -1,5 +1,7 @@
 //! `infra stacks`.
 
+mod tree;
+
 use std::collections::BTreeSet;
 
 use clap::{Args, ValueEnum};
@@ -10,7 +12,7 @@ use super::stack_args::StackArgs;
 use super::workspace::Workspace;
 use crate::engine::RemovedStack;
 use crate::error::{Exit, Result};
-use crate::model::{Stack, StackId};
+use crate::model::{Backend, Stack, StackId};
 use crate::report::{Terminal, Tone};
 use crate::stacks;
 
@@ -55,11 +57,13 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
     let chosen = choose_or_all(&workspace, &args.stacks, context)?;
     let listed: Vec<&Stack> = workspace.stacks.iter().filter(|stack| chosen.contains(&stack.id)).collect();
     match (args.graph, args.json) {
-        (Some(format), _) => show_graph(&workspace, format, context),
+        (Some(format), _) => show_graph(&workspace, &listed, format, context),
         (None, true) => context.terminal.data_line(&to_json(&listed)),
         (None, false) => show_tree(&workspace, &listed, &context.terminal),
     }
-    for note in &workspace.notes {
+    let remarks = stacks::state_remarks(&listed);
+    let remarks = remarks.iter().map(|(risk, remark)| format!("{remark}; {}", risk.fix()));
+    for note in workspace.notes.iter().cloned().chain(remarks) {
         context.terminal.note(&format!("{}: {note}", context.terminal.paint(Tone::Warn, "note")));
     }
     if workspace.stacks.is_empty() {
@@ -95,18 +99,20 @@ fn removed_json(gone: &RemovedStack) -> Value {
     })
 }
 
-/// A listing without a choice lists everything, wherever one stands.
+/// A listing that names nothing begins with everything, wherever one stands.
 fn choose_or_all(workspace: &Workspace, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
-    if args.selection().is_empty() {
-        return Ok(workspace.stacks.iter().map(|stack| stack.id.clone()).collect());
+    match args.selection().is_empty() {
+        true if workspace.stacks.is_empty() => Ok(Vec::new()),
+        true => workspace.choose(&StackArgs { all: true, ..args.clone() }, context),
+        false => workspace.choose(args, context),
     }
-    workspace.choose(args, context)
 }
 
-fn show_graph(workspace: &Workspace, format: GraphFormat, context: &Context) {
+fn show_graph(workspace: &Workspace, listed: &[&Stack], format: GraphFormat, context: &Context) {
+    let chosen: Vec<StackId> = listed.iter().map(|stack| stack.id.clone()).collect();
     let text = match format {
-        GraphFormat::Mermaid => stacks::mermaid(&workspace.project, &workspace.stacks),
-        GraphFormat::Dot => stacks::dot(&workspace.project, &workspace.stacks),
+        GraphFormat::Mermaid => stacks::mermaid(&workspace.project, &workspace.stacks, &chosen),
+        GraphFormat::Dot => stacks::dot(&workspace.project, &workspace.stacks, &chosen),
     };
     context.terminal.data(&text);
 }
@@ -125,31 +131,20 @@ fn stack_json(stack: &Stack) -> Value {
         "depends_on": stack.depends_on,
         "modules": stack.modules,
         "backend": { "type": stack.backend.kind(), "identity": stacks::identity(&stack.backend, &stack.path) },
-        "warnings": stack.warnings,
+        "warnings": warnings_of(stack),
         "problems": stack.problems,
     })
 }
 
-/// Writes the stacks below their folders, each with what a person wants to know.
+fn warnings_of(stack: &Stack) -> Vec<String> {
+    let risks = stacks::state_risks(stack).into_iter().map(|risk| risk.words().to_owned());
+    stack.warnings.iter().cloned().chain(risks).collect()
+}
+
+/// Writes the stacks below their folders.
 fn show_tree(workspace: &Workspace, listed: &[&Stack], terminal: &Terminal) {
-    let width = listed.iter().map(|stack| stack.id.short_name().chars().count()).max().unwrap_or(0);
-    let mut folders = BTreeSet::new();
     terminal.data_line(&terminal.paint_data(Tone::Strong, &workspace.project.name));
-    for stack in listed {
-        let folder = stack.id.as_str().rsplit_once('/').map(|(folder, _)| folder);
-        if let Some(folder) = folder.filter(|folder| folders.insert(folder.to_owned())) {
-            terminal.data_line(&format!("  {folder}"));
-        }
-        let indent = if folder.is_some() { "    " } else { "  " };
-        let line = format!("{indent}{:width$}  {}", stack.id.short_name(), facts(stack));
-        terminal.data_line(line.trim_end());
-        for problem in &stack.problems {
-            terminal.data_line(&format!("{indent}  {} {problem}", terminal.paint_data(Tone::Bad, "✗")));
-        }
-        for warning in &stack.warnings {
-            terminal.data_line(&format!("{indent}  {} {warning}", terminal.paint_data(Tone::Warn, "!")));
-        }
-    }
+    tree::lines(listed, terminal).iter().for_each(|line| terminal.data_line(line));
 }
 
 fn facts(stack: &Stack) -> String {
@@ -166,8 +161,9 @@ fn facts(stack: &Stack) -> String {
 
 fn backend_words(stack: &Stack) -> String {
     match &stack.backend {
-        crate::model::Backend::Embedded => "embedded state".to_owned(),
-        crate::model::Backend::None => "local state".to_owned(),
-        crate::model::Backend::Configured { kind, .. } => format!("{kind} state"),
+        Backend::Embedded => "embedded state".to_owned(),
+        Backend::None => "local state".to_owned(),
+        Backend::Unknown => "unknown state".to_owned(),
+        Backend::Configured { kind, .. } => format!("{kind} state"),
     }
 }

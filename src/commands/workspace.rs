@@ -64,6 +64,8 @@ impl Workspace {
     pub fn choose(&self, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
         if self.stacks.is_empty() {
             let error = Error::invalid(format!("`{}` has no stacks", self.project.root.display()));
+            // Why none was found may stand in a note, such as a root that does not exist.
+            let error = self.notes.iter().cloned().fold(error, Error::detail);
             return Err(error.hint(self.way_to_stacks()));
         }
         stacks::select(&self.project, &self.stacks, &args.selection(), &context.cwd)

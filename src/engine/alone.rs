@@ -3,7 +3,7 @@
 //! No stack waits for another here. Only the result of a plan may wait: whether it is
 //! provisional is known when the stacks it takes values from are planned.
 
-use super::finishing::{report, seconds, stopped_report};
+use super::finishing::{report, seconds};
 use super::options::WhenToInit;
 use super::retry::Retries;
 use super::run::{Conductor, Edges};
@@ -52,7 +52,7 @@ impl<'a> Conductor<'a> {
                 retries.run(async || life.plan().await).await.map(|plan| planned_report(run, &plan))
             }
         };
-        result.unwrap_or_else(|stop| stopped_report(run, stop))
+        result.unwrap_or_else(|stop| self.stopped_report(run, stop))
     }
 
     /// Finishes the planned stacks for which everything they take values from is finished.

@@ -13,12 +13,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::consent::{Case, is_of_the_same_kind};
 use super::failure::Stop;
 use super::options::Approval;
-use super::retry::Retries;
+use super::retry::{Retries, not_tried_again};
 use super::run::{Conductor, Edges};
 use super::side_by_side::{Turn, work_through};
 use super::stack_life::{Planned, Upstream};
 use crate::events::{Proposal, Question, RunEvent};
-use crate::model::{ResourceChange, RunCommand, StackId, StackRun, Step};
+use crate::model::{Action, ResourceChange, RunCommand, StackId, StackRun, Step};
 
 /// What lies on the desk of a stack between its turns.
 #[derive(Debug, Default)]
@@ -250,9 +250,26 @@ impl<'a> Conductor<'a> {
             }
             let given = self.options.approval == Approval::Given && !self.loses_protected(run, &rest);
             if !given && !is_of_the_same_kind(&planned.record.changes, &rest.record.changes) {
-                return Err(Stop::Failed(error));
+                let why = self.why_not_again(run, &planned, &rest);
+                return Err(Stop::Failed(not_tried_again(error, &run.stack.id, &why)));
             }
             planned = rest;
+        }
+    }
+
+    /// Says what stands in the way of applying what is left of a plan.
+    fn why_not_again(&self, run: &StackRun, shown: &Planned, rest: &Planned) -> String {
+        let is_new = |change: &&ResourceChange| {
+            change.action != Action::Read && !shown.record.changes.contains(change)
+        };
+        let new = rest.record.changes.iter().filter(is_new);
+        let new = new.map(|change| format!("{} `{}`", change.action.sign(), change.address));
+        let new = new.collect::<Vec<_>>().join(", ");
+        match self.loses_protected(run, rest) {
+            true => {
+                format!("`{}` is protected, and what is left to do would lose resources: {new}", run.stack.id)
+            }
+            false => format!("what is left to do is not what was approved: {new}"),
         }
     }
 
@@ -296,7 +313,9 @@ impl<'a> Conductor<'a> {
     fn proposal(&self, index: usize, desks: &Desks) -> Proposal {
         let desk = desks[index].borrow();
         let changes = desk.plan().map(|planned| planned.record.shown_changes()).unwrap_or_default();
-        Proposal { stack: self.runs[index].stack.id.clone(), changes, note: desk.note.clone() }
+        let run = self.runs[index];
+        let is_protected = desk.plan().is_some_and(|planned| self.loses_protected(run, planned));
+        Proposal { stack: run.stack.id.clone(), changes, note: desk.note.clone(), is_protected }
     }
 
     /// Returns whether a stack has a plan that nobody said yes to.

@@ -11,13 +11,13 @@ use super::stack_life::Planned;
 use super::{applied, shared_copies};
 use crate::error::Error;
 use crate::events::RunEvent;
-use crate::model::{RunCommand, StackReport, StackResult, StackRun};
+use crate::model::{RunCommand, StackReport, StackResult, StackRun, Step};
 
 impl<'a> Conductor<'a> {
     /// Finishes a stack that cannot begin: a stop was asked for, or a stack before it did not succeed.
     pub fn is_held_back(&self, run: &StackRun, since: Timestamp) -> bool {
         if self.session.interrupts.any() {
-            self.finish_stopped(run, Stop::Interrupted, since);
+            self.finish(run, self.unbegun_report(run), since);
             return true;
         }
         let Some(reason) = self.obstacle(run) else { return false };
@@ -88,12 +88,45 @@ impl<'a> Conductor<'a> {
     }
 
     pub fn finish_stopped(&self, run: &StackRun, stop: Stop, since: Timestamp) {
-        self.finish(run, stopped_report(run, stop), since);
+        self.finish(run, self.stopped_report(run, stop), since);
     }
 
     pub fn finish(&self, run: &StackRun, mut report: StackReport, since: Timestamp) {
         report.duration_s = seconds(since, self.session.clock.now());
         self.tell_finished(run, report);
+    }
+
+    /// Returns the report of a stack whose life ended early.
+    pub fn stopped_report(&self, run: &StackRun, stop: Stop) -> StackReport {
+        match stop {
+            Stop::Failed(error) => StackReport { error: Some(error), ..report(run, StackResult::Failed) },
+            Stop::Deferred(reason) => report(run, StackResult::Deferred).with_reason(reason),
+            Stop::Interrupted => self.interrupted_report(run),
+        }
+    }
+
+    /// Says what was done before the stop and what was not.
+    fn interrupted_report(&self, run: &StackRun) -> StackReport {
+        let report = report(run, StackResult::Interrupted);
+        match self.session.reached_by(&run.stack.id) {
+            Some(reached) => report.with_counts(reached.done).with_reason(reached.words(&run.stack.id)),
+            None => report.with_reason("a stop was asked for; nothing was changed"),
+        }
+    }
+
+    /// Returns the report of a stack whose turn never came.
+    fn unbegun_report(&self, run: &StackRun) -> StackReport {
+        let report = report(run, StackResult::Interrupted);
+        match self.session.reached_by(&run.stack.id) {
+            // Who needs its outputs may have prepared its folder.
+            Some(reached) if reached.step != Step::Init => {
+                report.with_reason("planned, but not applied; nothing was changed")
+            }
+            _ => {
+                let report = report.with_reason("not begun: a stop was asked for before its turn");
+                StackReport { not_begun: true, ..report }
+            }
+        }
     }
 
     /// Tells and tallies a report whose duration is known.
@@ -105,15 +138,6 @@ impl<'a> Conductor<'a> {
 
 pub(super) fn report(run: &StackRun, result: StackResult) -> StackReport {
     StackReport::new(run.stack.id.clone(), result)
-}
-
-/// Returns the report of a stack whose life ended early.
-pub(super) fn stopped_report(run: &StackRun, stop: Stop) -> StackReport {
-    match stop {
-        Stop::Failed(error) => StackReport { error: Some(error), ..report(run, StackResult::Failed) },
-        Stop::Deferred(reason) => report(run, StackResult::Deferred).with_reason(reason),
-        Stop::Interrupted => report(run, StackResult::Interrupted).with_reason("a stop was asked for"),
-    }
 }
 
 /// Returns the seconds between two times, to the millisecond.

@@ -59,6 +59,14 @@ impl<'a> Retries<'a> {
     }
 }
 
+/// Adds to an error why its repetition was planned but not applied, and how to go on.
+pub(super) fn not_tried_again(error: StackError, stack: &StackId, why: &str) -> StackError {
+    let detail = format!("{}\nnot applied again: {why}", error.detail);
+    let hint = format!("see what is left: `infra plan {stack}`, then `infra apply {stack}`");
+    let hint = error.hint.into_iter().chain([hint]).collect::<Vec<_>>().join("\n");
+    StackError { detail, hint: Some(hint), ..error }
+}
+
 fn is_transient(error: &StackError, listed: &[String]) -> bool {
     listed
         .iter()

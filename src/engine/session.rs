@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
+use super::reached::Reached;
 use super::stack_secrets::StackSecrets;
 use super::store::{hide_from_git, open_store, store_environment};
 use super::surroundings::{Repository, Surroundings};
@@ -141,6 +142,8 @@ pub struct Session {
     pub(super) outputs: RefCell<BTreeMap<StackId, Value>>,
     /// What was asked of git.
     pub(super) repository: Repository,
+    /// How far stacks came.
+    pub(super) reached: RefCell<BTreeMap<StackId, Reached>>,
     /// Who prepares a folder, so that two stacks do not run `init` in a third at once.
     preparing: Turnstiles,
     /// Who reads the outputs of a stack.
@@ -168,6 +171,7 @@ impl Session {
             hidden: RefCell::default(),
             outputs: RefCell::default(),
             repository: Repository::default(),
+            reached: RefCell::default(),
             preparing: RefCell::default(),
             reading: RefCell::default(),
         };

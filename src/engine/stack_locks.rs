@@ -95,7 +95,7 @@ pub async fn lock_of_stack(
         (Backend::Embedded, Some(store)) => {
             Ok(store.lock_of(&state_name(stack)?).await?.as_ref().map(HeldLock::to_state_lock))
         }
-        (Backend::Embedded, None) => Ok(None),
+        (Backend::Embedded, None) | (Backend::Unknown, _) => Ok(None),
         (Backend::None, _) => Ok(lock_of_file(&dir.join("terraform.tfstate"))),
         (Backend::Configured { kind, .. }, _) => configured_lock(kind, &backend, &dir, &env).await,
     }

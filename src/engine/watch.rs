@@ -65,6 +65,7 @@ pub(super) async fn watch(
     }
     let takes_locks = matches!(step, Step::Plan | Step::Apply);
     let call = if takes_locks { call.noted_in(notes_dir(&session.project, stack)) } else { call };
+    session.begin_step(stack, step);
     let ear = Ear { session, stack, step, heard: RefCell::default() };
     let status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)).await?;
     if takes_locks && status.success() {
@@ -117,7 +118,10 @@ impl Ear<'_> {
             Some(Message::Planned(change)) => heard.changes.push(change),
             Some(Message::Drifted(change)) => heard.drift.push(change),
             Some(Message::Outputs(changed)) => heard.outputs_changed = changed,
-            Some(Message::Resource { address, text }) => {
+            Some(Message::Resource { address, text, done }) => {
+                if let Some(action) = done {
+                    self.session.count_done(&stack, &address, action);
+                }
                 self.session.events.emit(RunEvent::Resource { stack, address, message: text });
             }
             // With text on stdout as well, the message would only repeat it.

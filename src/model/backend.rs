@@ -9,6 +9,8 @@ pub enum Backend {
     Embedded,
     /// No block at all: a `terraform.tfstate` beside the files.
     None,
+    /// No block was found, but a file that may hold one cannot be read.
+    Unknown,
     /// Any other block, used as it is.
     Configured {
         /// The block's label, such as `s3`.
@@ -24,6 +26,7 @@ impl Backend {
         match self {
             Self::Embedded => "http",
             Self::None => "local",
+            Self::Unknown => "unknown",
             Self::Configured { kind, .. } => kind,
         }
     }
@@ -31,7 +34,7 @@ impl Backend {
     /// Returns the literal value of an attribute of a configured block.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         match self {
-            Self::Embedded | Self::None => None,
+            Self::Embedded | Self::None | Self::Unknown => None,
             Self::Configured { attributes, .. } => attributes.get(name)?.as_deref(),
         }
     }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Stack, StackId, project::OutputRef};
+use super::{Stack, StackId, counted, project::OutputRef};
 
 /// What a run does to its stacks.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -49,6 +49,29 @@ impl RunCommand {
     /// Returns whether a failed stack keeps those above it from running.
     pub const fn is_ordered(self) -> bool {
         matches!(self, Self::Apply | Self::Destroy)
+    }
+}
+
+/// What a plan is for.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanMode {
+    /// Making the machines what the files say.
+    #[default]
+    Normal,
+    /// Destroying everything.
+    Destroy,
+    /// Only finding out what changed outside.
+    RefreshOnly,
+}
+
+impl fmt::Display for PlanMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Normal => "to change things",
+            Self::Destroy => "to destroy everything",
+            Self::RefreshOnly => "to take over what changed outside",
+        })
     }
 }
 
@@ -141,7 +164,8 @@ impl RunPlan {
 
 impl fmt::Display for RunPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} · {} · {} stacks", self.project, self.command.name(), self.stacks().count())?;
+        let count = counted(self.stacks().count(), "stack");
+        writeln!(f, "{} · {} · {count}", self.project, self.command.name())?;
         for (number, wave) in self.waves.iter().enumerate() {
             for run in wave {
                 let steps = run.steps.iter().map(|step| format!("{step:?}").to_lowercase());

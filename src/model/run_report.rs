@@ -58,6 +58,12 @@ impl StackError {
         self.code.as_deref() == Some(Self::UNAVAILABLE)
     }
 
+    /// Returns the lines of the detail without the summary, with which tofu's own words begin.
+    pub fn rest_of_detail(&self) -> impl Iterator<Item = &str> {
+        let rest = self.detail.strip_prefix(self.summary.as_str()).unwrap_or(&self.detail);
+        rest.lines().filter(|line| !line.is_empty())
+    }
+
     /// Returns whether somebody else's lock is the cause.
     pub fn is_lock(&self) -> bool {
         self.code.as_deref() == Some(Self::LOCKED)
@@ -73,10 +79,13 @@ pub struct StackReport {
     pub result: StackResult,
     /// Why it was skipped, deferred or interrupted, or why its plan is provisional.
     pub reason: Option<String>,
+    /// Whether a stop was asked for before anything of it began.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_begun: bool,
     /// Whether it was planned with values that will change when the stacks before it are applied.
     #[serde(default)]
     pub provisional: bool,
-    /// What the plan does.
+    /// What the plan does; of an interrupted apply, what was done before the stop.
     pub add: u32,
     /// Changed in place.
     pub change: u32,
@@ -100,6 +109,7 @@ impl StackReport {
             id,
             result,
             reason,
+            not_begun: false,
             provisional: false,
             add: 0,
             change: 0,

@@ -87,6 +87,8 @@ pub struct Stack {
     pub modules: Vec<PathBuf>,
     /// Where its state lives.
     pub backend: Backend,
+    /// File and line of the backend block, where there is one.
+    pub backend_place: Option<String>,
     /// The names of the variables it declares.
     pub variables: BTreeSet<String>,
     /// The names of the outputs it declares.

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::failure::{show_hints, show_stack_error};
+use super::fit::{padded, shortened, text_width};
 use super::listen::Report;
 use super::live::Live;
 use super::next_steps::next_steps;
@@ -19,6 +20,12 @@ use crate::model::{
     Diagnostic, ResourceChange, RunCommand, RunReport, Severity, StackId, StackReport, StackResult, Step,
     human_duration,
 };
+
+/// Returns the room for ids beside signs, words and times.
+fn id_room(columns: usize) -> usize {
+    const BESIDE: usize = 38;
+    columns.saturating_sub(BESIDE).max(12)
+}
 
 /// Whether plans are written to stdout.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -44,6 +51,8 @@ pub struct Console {
     asking: bool,
     /// Plans that are shown in the order of the stacks when all are made.
     listings: BTreeMap<StackId, Vec<String>>,
+    /// What was shown of each plan, so that a question does not repeat it.
+    shown: BTreeMap<StackId, Vec<ResourceChange>>,
     /// Warnings of tofu that were shown, so that a second step does not repeat them.
     warned: BTreeSet<String>,
 }
@@ -61,6 +70,7 @@ impl Console {
             live: Live::new(0),
             asking: false,
             listings: BTreeMap::new(),
+            shown: BTreeMap::new(),
             warned: BTreeSet::new(),
         }
     }
@@ -68,8 +78,10 @@ impl Console {
     fn run_started(&mut self, (project, tofu): (&str, &str), stacks: &[StackId], parallelism: usize) {
         self.stacks = stacks.len();
         self.live = Live::new(stacks.len());
-        self.id_width = stacks.iter().map(|id| id.as_str().chars().count()).max().unwrap_or(0);
+        let widest = stacks.iter().map(|id| text_width(id.as_str())).max().unwrap_or(0);
+        self.id_width = self.terminal.columns().map_or(widest, |columns| widest.min(id_room(columns)));
         let count = match stacks {
+            [] => "no stacks".to_owned(),
             [one] => one.to_string(),
             many => format!("{} stacks · {parallelism} at once", many.len()),
         };
@@ -77,8 +89,11 @@ impl Console {
     }
 
     fn warning(&mut self, stack: Option<&StackId>, message: &str, hints: &[String]) {
+        if self.terminal.verbosity() == Verbosity::Quiet {
+            return;
+        }
         let about = stack.map(|id| format!("{id}: ")).unwrap_or_default();
-        let line = format!("{}: {about}{message}", self.terminal.paint(Tone::Warn, "warning"));
+        let line = format!("{}: {about}{}", self.terminal.paint(Tone::Warn, "warning"), message);
         self.note(&line);
         self.live.above(|| show_hints(&self.terminal, hints));
     }
@@ -91,8 +106,13 @@ impl Console {
         if self.is_live() {
             self.live.set_doing(stack, step.doing().to_owned(), self.terminal);
         } else {
-            self.note(&format!("  · {:width$}  {}", stack.as_str(), step.doing(), width = self.id_width));
+            self.note(&format!("  · {}  {}", self.column_of(stack), step.doing()));
         }
+    }
+
+    /// Returns the id as wide as all others.
+    fn column_of(&self, stack: &StackId) -> String {
+        padded(&shortened(stack.as_str(), self.id_width), self.id_width)
     }
 
     fn line(&self, stack: &StackId, text: &str) {
@@ -121,7 +141,7 @@ impl Console {
             return;
         }
         let place = diagnostic.place.as_ref().map(|place| format!(" (at {place})")).unwrap_or_default();
-        self.warning(Some(stack), &format!("{}{place}", diagnostic.summary), &[]);
+        self.warning(Some(stack), &visible(&format!("{}{place}", diagnostic.summary)), &[]);
     }
 
     /// One plan is shown as it comes; of several each is shown in its place.
@@ -133,8 +153,9 @@ impl Console {
         if self.plans == PlanOutput::Hidden || lines.is_empty() || (self.asks && self.stacks > 1) {
             return;
         }
+        self.shown.insert(stack.clone(), changes.to_vec());
         if self.stacks == 1 {
-            self.live.above(|| self.terminal.data(&format!("{}\n", lines.join("\n"))));
+            self.live.above(|| self.terminal.text(&format!("{}\n", lines.join("\n"))));
         } else if self.command.is_ordered() {
             self.live.above(|| self.terminal.group(stack.as_str(), &lines));
         } else {
@@ -159,18 +180,21 @@ impl Console {
         if self.is_folded(report.result) {
             return;
         }
-        let sign = self.terminal.paint(summary::tone(report.result), summary::sign(report.result));
+        let sign = self.terminal.paint(summary::tone(report), summary::sign(report));
         let words = summary::words(self.command, report);
         // What did not run has a reason, and no time worth telling.
         let time = match &report.reason {
             Some(_) if !report.provisional => String::new(),
             _ => self.terminal.paint(Tone::Dim, &human_duration(report.duration_s)),
         };
-        let line =
-            format!("  {sign} {:width$}  {words:24} {time}", report.id.as_str(), width = self.id_width);
+        let line = format!("  {sign} {}  {words:24} {time}", self.column_of(&report.id));
+        let (line, indent) = (line.trim_end(), self.id_width + 6);
         match &report.error {
-            Some(error) => self.live.above(|| show_stack_error(&self.terminal, &line, &report.id, error)),
-            None => self.note(line.trim_end()),
+            Some(error) => self.live.above(|| {
+                self.terminal.alert_hanging(line, indent);
+                show_stack_error(&self.terminal, &report.id, error);
+            }),
+            None => self.live.above(|| self.terminal.note_hanging(line, indent)),
         }
     }
 
@@ -205,7 +229,8 @@ impl Console {
         }
         if report.stacks.len() > 1 {
             self.note("");
-            summary::table(report, self.fold()).iter().for_each(|line| self.note(&format!(" {line}")));
+            let table = summary::table(report, self.fold(), self.terminal.columns());
+            table.iter().for_each(|line| self.note(&format!(" {line}")));
             self.note("");
             self.note(&format!("  {}", summary::count_line(report)));
         }
@@ -216,11 +241,12 @@ impl Console {
 
     /// Lists what a question is about, where it was not shown before.
     fn list(&self, proposals: &[Proposal]) {
-        for Proposal { stack, changes, note } in proposals {
+        let is_new = |proposal: &&Proposal| self.shown.get(&proposal.stack) != Some(&proposal.changes);
+        for Proposal { stack, changes, note, .. } in proposals.iter().filter(is_new) {
             let listed = Listing { stack, changes, text: &[], full: false, note: note.as_deref() };
             let lines = listing(&self.terminal, listed).join("\n");
             match self.plans {
-                PlanOutput::Shown => self.terminal.data_line(&lines),
+                PlanOutput::Shown => self.terminal.text(&format!("{lines}\n")),
                 PlanOutput::Hidden => self.terminal.alert(&lines),
             }
         }

@@ -25,20 +25,14 @@ pub(super) fn show_hints(terminal: &Terminal, hints: &[String]) {
     }
 }
 
-/// Writes why a stack failed, below the line of its result.
-pub(super) fn show_stack_error(terminal: &Terminal, line: &str, stack: &StackId, error: &StackError) {
+/// Writes why a stack failed.
+pub(super) fn show_stack_error(terminal: &Terminal, stack: &StackId, error: &StackError) {
     let heading = error.code.as_ref().map_or_else(|| "error".to_owned(), |code| format!("error[{code}]"));
     let named = error.summary.contains(&format!("`{stack}`"));
     let about = if named { String::new() } else { format!("{stack}: ") };
-    terminal.alert(line);
     terminal.annotate(stack.as_str(), &error.summary);
     terminal.alert(&format!("{}: {about}{}", terminal.paint(Tone::Bad, &heading), error.summary));
-    // tofu's own diagnostics repeat the summary as their first line.
-    let detail = error.detail.strip_prefix(error.summary.as_str()).unwrap_or(&error.detail);
-    detail
-        .lines()
-        .filter(|line| !line.is_empty())
-        .for_each(|line| terminal.alert(&format!("  {}", visible(line))));
+    error.rest_of_detail().for_each(|line| terminal.alert(&format!("  {}", visible(line))));
     let hints: Vec<String> = error.hint.iter().flat_map(|hint| hint.lines().map(str::to_owned)).collect();
     show_hints(terminal, &hints);
 }

@@ -3,13 +3,13 @@
 //!
 //! A run that was killed has no report; what it finished stands in its events.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::run_record::{Begun, EVENTS, REPORT, begun_in};
-use crate::model::{Holder, RunCommand, RunReport, StackId, StackResult};
+use crate::model::{Holder, PlanMode, RunCommand, RunReport, StackId, StackResult};
 
 /// A run of the past, or one that still goes on.
 #[derive(Clone, Debug)]
@@ -18,6 +18,10 @@ pub struct PastRun {
     pub run_id: String,
     /// What was done.
     pub command: RunCommand,
+    /// What its plans were for.
+    pub mode: PlanMode,
+    /// Whether it was about stacks that are gone from the tree.
+    pub removed: bool,
     /// The process that did it.
     pub process: Holder,
     /// Its report, unless it was killed or is not over.
@@ -34,52 +38,83 @@ impl PastRun {
         dirs.into_iter().rev().filter_map(Self::read).collect()
     }
 
-    /// Returns the newest run of a command that is over.
+    /// Returns the runs of a command that are over, the newest first.
     ///
     /// `is_alive` tells whether a process still lives.
-    pub fn last(runs_dir: &Path, command: RunCommand, is_alive: impl Fn(&Holder) -> bool) -> Option<Self> {
+    pub fn all_over(runs_dir: &Path, command: RunCommand, is_alive: impl Fn(&Holder) -> bool) -> Vec<Self> {
         let over = |run: &Self| run.report.is_some() || !is_alive(&run.process);
-        Self::all(runs_dir).into_iter().find(|run| run.command == command && over(run))
+        Self::all(runs_dir).into_iter().filter(|run| run.command == command && over(run)).collect()
     }
 
     fn read(dir: PathBuf) -> Option<Self> {
-        let Begun { command, process } = begun_in(&dir)?;
+        let Begun { command, mode, removed, process } = begun_in(&dir)?;
         let report = std::fs::read(dir.join(REPORT)).ok();
         let report = report.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let run_id = dir.file_name()?.to_str()?.to_owned();
-        Some(Self { run_id, command, process, report, dir })
+        Some(Self { run_id, command, mode, removed, process, report, dir })
     }
 
     /// Returns the stacks that did not come to a good end.
     pub fn left_undone(&self) -> BTreeSet<StackId> {
+        self.ends().into_iter().filter(|(_, good)| !good).map(|(id, _)| id).collect()
+    }
+
+    /// Returns the stacks it had, each with whether it came to a good end.
+    fn ends(&self) -> BTreeMap<StackId, bool> {
         match &self.report {
             Some(report) => {
-                let undone = report.stacks.iter().filter(|stack| !is_good(stack.result));
-                undone.map(|stack| stack.id.clone()).collect()
+                report.stacks.iter().map(|stack| (stack.id.clone(), is_good(stack.result))).collect()
             }
-            None => self.left_undone_by_events(),
+            None => self.ends_by_events(),
         }
     }
 
-    fn left_undone_by_events(&self) -> BTreeSet<StackId> {
+    fn ends_by_events(&self) -> BTreeMap<StackId, bool> {
         let text = std::fs::read_to_string(self.dir.join(EVENTS)).unwrap_or_default();
-        let mut open = BTreeSet::new();
+        let mut ends = BTreeMap::new();
         for event in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
             match event["type"].as_str() {
                 Some("run_started") => {
                     let ids = event["stacks"].as_array().into_iter().flatten().filter_map(Value::as_str);
-                    open.extend(ids.map(StackId::new));
+                    ends.extend(ids.map(|id| (StackId::new(id), false)));
                 }
                 Some("stack_finished")
                     if matches!(event["report"]["result"].as_str(), Some("succeeded" | "no_changes")) =>
                 {
-                    open.remove(&StackId::new(event["report"]["id"].as_str().unwrap_or_default()));
+                    ends.insert(StackId::new(event["report"]["id"].as_str().unwrap_or_default()), true);
                 }
                 _ => {}
             }
         }
-        open
+        ends
     }
+}
+
+/// What one run left undone and no newer one took up.
+#[derive(Clone, Debug)]
+pub struct Undone {
+    /// The run.
+    pub run: PastRun,
+    /// Its stacks that no newer run had.
+    pub stacks: BTreeSet<StackId>,
+}
+
+/// Returns what is still undone, the newest run first: of each stack, the newest run that had it counts.
+pub fn left_undone(newest_first: Vec<PastRun>) -> Vec<Undone> {
+    let mut seen = BTreeSet::new();
+    let mut left = Vec::new();
+    for run in newest_first {
+        let mut stacks = BTreeSet::new();
+        for (id, good) in run.ends() {
+            if seen.insert(id.clone()) && !good {
+                stacks.insert(id);
+            }
+        }
+        if !stacks.is_empty() {
+            left.push(Undone { run, stacks });
+        }
+    }
+    left
 }
 
 const fn is_good(result: StackResult) -> bool {

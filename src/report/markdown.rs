@@ -45,7 +45,10 @@ impl MarkdownSummary {
 
     fn text(&self, report: &RunReport) -> String {
         let title = format!("### {} · {}\n\n", escaped(&self.project), report.command.name());
-        let mut text = title + "| stack | result | add | change | destroy |\n|---|---|---:|---:|---:|\n";
+        let columns = summary::count_columns(report);
+        let names: String = columns.iter().map(|(name, _)| format!(" {name} |")).collect();
+        let mut text =
+            format!("{title}| stack | result |{names}\n|---|---|{}\n", "---:|".repeat(columns.len()));
         for stack in &report.stacks {
             text.push_str(&row(report, stack));
         }
@@ -61,7 +64,7 @@ impl MarkdownSummary {
         let mut lines: Vec<String> = Vec::new();
         if let Some(error) = &stack.error {
             lines.push(error.summary.clone());
-            lines.extend(error.detail.lines().map(str::to_owned));
+            lines.extend(error.rest_of_detail().map(str::to_owned));
         } else {
             let changes = self.changes.get(&stack.id).map(Vec::as_slice).unwrap_or_default();
             let listed = changes.iter().take(LISTED);
@@ -99,16 +102,10 @@ impl Report for MarkdownSummary {
 }
 
 fn row(report: &RunReport, stack: &StackReport) -> String {
-    let counts = stack.counts();
-    format!(
-        "| {} | {} {} | {} | {} | {} |\n",
-        escaped(stack.id.as_str()),
-        summary::sign(stack.result),
-        escaped(&summary::words(report.command, stack)),
-        counts.add + counts.replace,
-        counts.change,
-        counts.destroy + counts.replace,
-    )
+    let (id, words) = (escaped(stack.id.as_str()), escaped(&summary::words(report.command, stack)));
+    let counts = summary::count_columns(report);
+    let counts: String = counts.iter().map(|(_, count)| format!(" {} |", count(stack.counts()))).collect();
+    format!("| {id} | {} {words} |{counts}\n", summary::sign(stack))
 }
 
 /// Makes a text harmless in a table and in HTML.
@@ -162,5 +159,17 @@ mod tests {
         let text = MarkdownSummary::new(PathBuf::new(), None).text(&report(vec![stack]));
 
         assert!(text.contains("````\nboom\n```\n<script>\n````"), "{text}");
+    }
+
+    #[test]
+    fn the_first_line_of_a_failure_stands_there_once() {
+        let (summary, detail) = ("boom".to_owned(), "boom\n  at main.tf:1:1\nwhy".to_owned());
+        let error = StackError { code: None, summary, detail, hint: None };
+        let stack =
+            StackReport { error: Some(error), ..StackReport::new(StackId::new("x"), StackResult::Failed) };
+
+        let text = MarkdownSummary::new(PathBuf::new(), None).text(&report(vec![stack]));
+
+        assert!(text.contains("```\nboom\n  at main.tf:1:1\nwhy\n```"), "{text}");
     }
 }

@@ -8,9 +8,10 @@ use std::io::{BufRead, Read, Write};
 use nix::sys::termios::{self, LocalFlags, SetArg};
 use zeroize::Zeroizing;
 
+use super::fit::wrap;
 use super::listen::Asking;
 use super::terminal::{Terminal, Tone};
-use crate::events::Question;
+use crate::events::{Proposal, Question};
 
 /// Puts a question of the engine.
 pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
@@ -20,7 +21,7 @@ pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
                 1 => "these changes".to_owned(),
                 stacks => format!("these changes to {stacks} stacks"),
             };
-            confirm(terminal, &format!("Apply {what}?")).await
+            confirm(terminal, &format!("{}Apply {what}?", protected_words(proposals))).await
         }
         Question::Destroy { proposals, project } => {
             let what = match proposals.len() {
@@ -28,8 +29,20 @@ pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
                 stacks => format!("{stacks} stacks"),
             };
             let text = format!("This destroys {what} of `{project}`. Type the project's name to go on:");
+            let text = protected_words(proposals) + &text;
             answer(terminal, &text).await.as_deref() == Some(project)
         }
+    }
+}
+
+/// Names the stacks that must not lose anything without this very question.
+fn protected_words(proposals: &[Proposal]) -> String {
+    let protected = proposals.iter().filter(|proposal| proposal.is_protected);
+    let names: Vec<String> = protected.map(|proposal| format!("`{}`", proposal.stack)).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("{one} is protected and loses resources. "),
+        several => format!("{} are protected and lose resources. ", several.join(", ")),
     }
 }
 
@@ -81,7 +94,8 @@ fn read_hidden_line(tty: &mut std::fs::File) -> std::io::Result<Option<Zeroizing
 }
 
 async fn answer(terminal: &Terminal, text: &str) -> Option<String> {
-    let text = terminal.paint(Tone::Strong, text);
+    let text = terminal.columns().map_or_else(|| text.to_owned(), |columns| wrap(text, columns, 2));
+    let text = terminal.paint(Tone::Strong, &text);
     let reading = tokio::task::spawn_blocking(move || read_line(&text));
     reading.await.ok().flatten()
 }
@@ -93,4 +107,26 @@ fn read_line(text: &str) -> Option<String> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line).ok()?;
     Some(line.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::StackId;
+
+    fn proposal(id: &str, is_protected: bool) -> Proposal {
+        Proposal { stack: StackId::new(id), changes: Vec::new(), note: None, is_protected }
+    }
+
+    #[test]
+    fn a_question_names_the_protected_stacks() {
+        let (one, other) = (proposal("a", true), proposal("b", true));
+
+        assert_eq!(protected_words(&[proposal("a", false)]), "");
+        assert_eq!(
+            protected_words(&[one.clone(), proposal("c", false)]),
+            "`a` is protected and loses resources. "
+        );
+        assert_eq!(protected_words(&[one, other]), "`a`, `b` are protected and lose resources. ");
+    }
 }

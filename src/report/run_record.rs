@@ -16,7 +16,7 @@ use super::listen::Report;
 use crate::atomic_file;
 use crate::error::{Result, io};
 use crate::events::RunEvent;
-use crate::model::{Holder, RunCommand, RunReport, StackId};
+use crate::model::{Holder, PlanMode, RunCommand, RunReport, StackId};
 
 const BEGUN: &str = "run.json";
 pub(super) const REPORT: &str = "report.json";
@@ -28,8 +28,16 @@ const KEPT: usize = 100;
 
 /// What is written before anything runs.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(super) struct Begun {
+pub struct Begun {
+    /// What is done.
     pub command: RunCommand,
+    /// What plans are for.
+    #[serde(default)]
+    pub mode: PlanMode,
+    /// Whether it is about stacks that are gone from the tree.
+    #[serde(default)]
+    pub removed: bool,
+    /// The process that does it.
     pub process: Holder,
 }
 
@@ -59,9 +67,9 @@ pub struct RunRecord {
 
 impl RunRecord {
     /// Begins a record.
-    pub fn begin(runs_dir: &Path, run_id: &str, command: RunCommand, process: Holder) -> Result<Self> {
+    pub fn begin(runs_dir: &Path, run_id: &str, begun: &Begun) -> Result<Self> {
         let dir = runs_dir.join(run_id);
-        let begun = serde_json::to_vec_pretty(&Begun { command, process }).unwrap_or_default();
+        let begun = serde_json::to_vec_pretty(begun).unwrap_or_default();
         atomic_file::write(&dir.join(BEGUN), &begun)?;
         let path = dir.join(EVENTS);
         let events = File::create(&path).map_err(io("write", &path))?;

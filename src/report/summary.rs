@@ -1,25 +1,28 @@
 //! The table that ends a run over several stacks, and the words for each result.
 
+use super::fit::{shortened, text_width};
 use super::table::Table;
 use super::terminal::{Terminal, Tone};
-use crate::model::{RunCommand, RunReport, StackReport, StackResult, human_duration};
+use crate::model::{ChangeCounts, RunCommand, RunReport, StackReport, StackResult, human_duration};
 
 /// Returns the sign of a result.
-pub(super) const fn sign(result: StackResult) -> &'static str {
-    match result {
+pub(super) const fn sign(report: &StackReport) -> &'static str {
+    match report.result {
         StackResult::Succeeded | StackResult::NoChanges => "✓",
         StackResult::Failed => "✗",
         StackResult::Skipped | StackResult::Deferred => "·",
+        StackResult::Interrupted if report.not_begun => "·",
         StackResult::Interrupted => "!",
     }
 }
 
 /// Returns the tone of a result.
-pub(super) const fn tone(result: StackResult) -> Tone {
-    match result {
+pub(super) const fn tone(report: &StackReport) -> Tone {
+    match report.result {
         StackResult::Succeeded | StackResult::NoChanges => Tone::Good,
         StackResult::Failed => Tone::Bad,
         StackResult::Skipped | StackResult::Deferred => Tone::Dim,
+        StackResult::Interrupted if report.not_begun => Tone::Dim,
         StackResult::Interrupted => Tone::Warn,
     }
 }
@@ -35,14 +38,15 @@ pub(super) fn words(command: RunCommand, report: &StackReport) -> String {
         StackResult::Failed => "failed".to_owned(),
         StackResult::Skipped => format!("skipped: {reason}"),
         StackResult::Deferred => format!("deferred {reason}"),
-        StackResult::Interrupted => "interrupted".to_owned(),
+        StackResult::Interrupted if report.not_begun => "not begun".to_owned(),
+        StackResult::Interrupted => format!("interrupted: {reason}"),
     }
 }
 
 fn settled(command: RunCommand, report: &StackReport) -> String {
     match report.result {
         StackResult::Succeeded => done(command, report),
-        _ => result_word(command, report).to_owned(),
+        _ => plain_word(command, report).to_owned(),
     }
 }
 
@@ -69,31 +73,58 @@ pub(super) enum Fold {
     Quiet,
 }
 
-/// Returns the lines of the table.
-pub(super) fn table(report: &RunReport, fold: Fold) -> Vec<String> {
+/// What a table counts of a stack.
+type Count = (&'static str, fn(ChangeCounts) -> u32);
+
+/// Returns the columns of counts: the usual three, and those that some stack has anything in.
+pub(super) fn count_columns(report: &RunReport) -> Vec<Count> {
+    let usual: [Count; 3] = [("add", |of| of.add), ("change", |of| of.change), ("destroy", |of| of.destroy)];
+    let rare: [Count; 2] = [("replace", |of| of.replace), ("import", |of| of.import)];
+    let counts: Vec<ChangeCounts> = report.stacks.iter().map(StackReport::counts).collect();
+    let is_had = |(_, count): &Count| counts.iter().any(|counts| count(*counts) > 0);
+    usual.into_iter().chain(rare.into_iter().filter(is_had)).collect()
+}
+
+/// Returns the lines of the table; where a screen is narrower, ids are shortened.
+pub(super) fn table(report: &RunReport, fold: Fold, columns: Option<usize>) -> Vec<String> {
     let is_shown = |stack: &&StackReport| fold == Fold::Nothing || !is_quiet(report.command, stack.result);
-    let mut table = Table::new(["stack", "result", "add", "change", "destroy", "time"]);
-    for stack in report.stacks.iter().filter(is_shown) {
-        let counts = stack.counts();
-        table.row([
-            stack.id.to_string(),
-            format!("{} {}", sign(stack.result), result_word(report.command, stack)),
-            (counts.add + counts.replace).to_string(),
-            counts.change.to_string(),
-            (counts.destroy + counts.replace).to_string(),
-            human_duration(stack.duration_s),
-        ]);
+    let shown: Vec<&StackReport> = report.stacks.iter().filter(is_shown).collect();
+    let mut lines = rows(report, &shown, usize::MAX);
+    let widest = lines.iter().map(|line| text_width(line)).max().unwrap_or(0);
+    // One column is the indent, and the last stays free.
+    if let Some(excess) = columns.and_then(|columns| (widest + 2).checked_sub(columns)) {
+        let ids = shown.iter().map(|stack| text_width(stack.id.as_str())).max().unwrap_or(0);
+        lines = rows(report, &shown, ids.saturating_sub(excess).max(NARROWEST));
     }
-    table.right(&[2, 3, 4, 5]);
-    let mut lines = table.lines();
-    let folded = report.stacks.iter().filter(|stack| !is_shown(stack)).count();
+    let folded = report.stacks.len() - shown.len();
     if folded > 0 {
         lines.push(format!(" … and {folded} more"));
     }
     lines
 }
 
+/// What is left of an id at least.
+const NARROWEST: usize = 12;
+
+fn rows(report: &RunReport, shown: &[&StackReport], id_width: usize) -> Vec<String> {
+    let columns = count_columns(report);
+    let names = columns.iter().map(|(name, _)| *name);
+    let mut table = Table::new(["stack", "result"].into_iter().chain(names).chain(["time"]));
+    for stack in shown {
+        let counts = columns.iter().map(|(_, count)| count(stack.counts()).to_string());
+        let result = format!("{} {}", sign(stack), result_word(report.command, stack));
+        let head = [shortened(stack.id.as_str(), id_width), result];
+        table.row(head.into_iter().chain(counts).chain([human_duration(stack.duration_s)]));
+    }
+    table.right(&(2..columns.len() + 3).collect::<Vec<_>>());
+    table.lines()
+}
+
 fn result_word(command: RunCommand, report: &StackReport) -> &'static str {
+    if report.provisional { "provisional" } else { plain_word(command, report) }
+}
+
+fn plain_word(command: RunCommand, report: &StackReport) -> &'static str {
     match (report.result, command) {
         (StackResult::Succeeded, RunCommand::Init) => "initialised",
         (StackResult::Succeeded, RunCommand::Validate) => "valid",
@@ -108,6 +139,7 @@ fn result_word(command: RunCommand, report: &StackReport) -> &'static str {
         (StackResult::Failed, _) => "failed",
         (StackResult::Skipped, _) => "skipped",
         (StackResult::Deferred, _) => "deferred",
+        (StackResult::Interrupted, _) if report.not_begun => "not begun",
         (StackResult::Interrupted, _) => "interrupted",
     }
 }
@@ -126,11 +158,11 @@ pub(super) const fn is_quiet(command: RunCommand, result: StackResult) -> bool {
 
 /// Writes the table of a finished run, with the reasons, to stdout.
 pub fn show_report(terminal: &Terminal, report: &RunReport) {
-    table(report, Fold::Nothing).iter().for_each(|line| terminal.data_line(&format!(" {line}")));
+    table(report, Fold::Nothing, None).iter().for_each(|line| terminal.data_line(&format!(" {line}")));
     for stack in &report.stacks {
         let why = stack.error.as_ref().map(|error| &error.summary).or(stack.reason.as_ref());
         if let Some(why) = why {
-            terminal.data_line(&format!("  {} {}: {why}", sign(stack.result), stack.id));
+            terminal.data_line(&format!("  {} {}: {why}", sign(stack), stack.id));
         }
     }
     terminal.data_line(&format!("  {}", count_line(report)));
@@ -143,6 +175,8 @@ pub(super) fn count_line(report: &RunReport) -> String {
         let word = match result_word(report.command, stack) {
             "changes" => "with changes",
             "no changes" => "without changes",
+            "no drift" => "without drift",
+            "no tests" => "without tests",
             word => word,
         };
         match words.iter_mut().find(|(known, _)| *known == word) {
@@ -152,4 +186,66 @@ pub(super) fn count_line(report: &RunReport) -> String {
     }
     let counts = words.iter().map(|(word, count)| format!("{count} {word}"));
     format!("{} · {}", counts.collect::<Vec<_>>().join(" · "), human_duration(report.duration_s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::StackId;
+
+    fn stack(id: &str, counts: ChangeCounts) -> StackReport {
+        StackReport::new(StackId::new(id), StackResult::Succeeded).with_counts(counts)
+    }
+
+    fn report(stacks: Vec<StackReport>) -> RunReport {
+        let (run_id, started) = ("1".to_owned(), jiff::Timestamp::UNIX_EPOCH);
+        RunReport { run_id, command: RunCommand::Plan, started, duration_s: 1.0, exit_code: 0, stacks }
+    }
+
+    #[test]
+    fn the_table_counts_as_the_lines_do_and_has_rare_columns_only_where_needed() {
+        let usual = ChangeCounts { add: 2, ..ChangeCounts::default() };
+        let replacing = ChangeCounts { replace: 1, import: 3, ..ChangeCounts::default() };
+
+        let plain = table(&report(vec![stack("a", usual)]), Fold::Nothing, None);
+        let full = table(&report(vec![stack("a", usual), stack("b", replacing)]), Fold::Nothing, None);
+
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&plain[0]), ["stack", "result", "add", "change", "destroy", "time"]);
+        assert_eq!(words(&full[0])[4..], ["destroy", "replace", "import", "time"]);
+        assert_eq!(words(&full[2])[3..8], ["0", "0", "0", "1", "3"]);
+    }
+
+    #[test]
+    fn a_provisional_plan_is_called_so_in_the_table_and_in_the_count() {
+        let provisional = stack("b", ChangeCounts::default()).provisional("uses outputs of a");
+        let report = report(vec![stack("a", ChangeCounts::default()), provisional]);
+
+        assert!(table(&report, Fold::Nothing, None)[2].contains("✓ provisional"));
+        assert!(count_line(&report).starts_with("1 with changes · 1 provisional · "));
+    }
+
+    #[test]
+    fn a_long_id_is_shortened_only_where_the_screen_is_narrower() {
+        let id = format!("01-a/{}-end", "x".repeat(90));
+        let report = report(vec![stack(&id, ChangeCounts::default()), stack("b", ChangeCounts::default())]);
+
+        let narrow = table(&report, Fold::Nothing, Some(80));
+
+        assert!(narrow.iter().all(|line| text_width(line) + 1 < 80), "{narrow:#?}");
+        assert!(narrow[1].contains("01-a/xxx") && narrow[1].contains("…") && narrow[1].contains("xx-end"));
+        assert!(table(&report, Fold::Nothing, None)[1].contains(&id));
+        assert!(table(&report, Fold::Nothing, Some(200))[1].contains(&id));
+    }
+
+    #[test]
+    fn what_never_began_is_told_from_what_was_interrupted() {
+        let stopped = |id: &str| StackReport::new(StackId::new(id), StackResult::Interrupted);
+        let waiting = StackReport { not_begun: true, ..stopped("b") };
+        let report = report(vec![stopped("a").with_reason("while applying"), waiting]);
+
+        assert_eq!(words(report.command, &report.stacks[0]), "interrupted: while applying");
+        assert!(table(&report, Fold::Nothing, None)[2].contains("· not begun"));
+        assert!(count_line(&report).starts_with("1 interrupted · 1 not begun · "));
+    }
 }

@@ -9,16 +9,16 @@ pub struct Table(comfy_table::Table);
 
 impl Table {
     /// Makes a table with these headings.
-    pub fn new<const N: usize>(headings: [&str; N]) -> Self {
+    pub fn new<'a>(headings: impl IntoIterator<Item = &'a str>) -> Self {
         let mut table = comfy_table::Table::new();
         table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(headings);
+        table.set_header(headings.into_iter().collect::<Vec<_>>());
         Self(table)
     }
 
     /// Adds a row.
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.0.add_row(cells);
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.0.add_row(cells.into_iter().collect::<Vec<_>>());
     }
 
     /// Aligns columns to the right.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 
+use super::fit::wrap;
 use crate::model::Environment;
 
 /// When to use colour.
@@ -66,6 +67,9 @@ impl Tone {
 pub struct Terminal {
     out_color: bool,
     err_color: bool,
+    /// Whether stdout and stderr are screens, which have a width.
+    out_screen: bool,
+    err_screen: bool,
     live: bool,
     person: bool,
     /// Whether the log is one of GitHub Actions, which folds groups.
@@ -100,6 +104,8 @@ impl Terminal {
         Self {
             out_color: wanted(out),
             err_color: wanted(err),
+            out_screen: out,
+            err_screen: err,
             live: err && !dumb && env.get("CI").is_none(),
             person: std::io::stdin().is_terminal() && err,
             github: env.get("GITHUB_ACTIONS") == Some("true"),
@@ -134,22 +140,36 @@ impl Terminal {
         (usize::from(rows), usize::from(columns))
     }
 
+    /// Returns how wide narration may be; a pipe has no width.
+    pub fn columns(&self) -> Option<usize> {
+        self.err_screen.then(|| self.size().1)
+    }
+
     /// Marks a failure in a log that collects them, as GitHub Actions does.
     pub fn annotate(&self, title: &str, text: &str) {
         if self.github {
             let one_line = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
             let title = one_line(title).replace(':', "%3A").replace(',', "%2C");
-            self.alert(&format!("::error title={title}::{}", one_line(text)));
+            self.write_err(&format!("::error title={title}::{}", one_line(text)));
         }
     }
 
     /// Writes data that a log may fold under a title.
     pub fn group(&self, title: &str, lines: &[String]) {
-        let text = lines.join("\n");
+        let text = self.harmless(&lines.join("\n"));
         match self.github {
             true => self.data(&format!("::group::{title}\n{text}\n::endgroup::\n")),
             false => self.data(&format!("{text}\n")),
         }
+    }
+
+    /// Writes data that tofu made for people: in a log that obeys commands, none of it is one.
+    pub fn text(&self, text: &str) {
+        self.data(&self.harmless(text));
+    }
+
+    fn harmless(&self, text: &str) -> String {
+        if self.github { without_commands(text) } else { text.to_owned() }
     }
 
     /// Returns how much is told.
@@ -176,6 +196,12 @@ impl Terminal {
         self.data(&format!("{line}\n"));
     }
 
+    /// Writes a line of data; on a screen, what does not fit goes on below the given column.
+    pub fn data_hanging(&self, line: &str, indent: usize) {
+        let columns = self.out_screen.then(|| usize::from(console::Term::stdout().size().1));
+        self.data_line(&columns.map_or_else(|| line.to_owned(), |columns| wrap(line, columns, indent)));
+    }
+
     /// Writes a line of narration, unless quiet.
     pub fn note(&self, line: &str) {
         if self.verbosity > Verbosity::Quiet {
@@ -183,10 +209,29 @@ impl Terminal {
         }
     }
 
+    /// Writes a line of narration, unless quiet; what does not fit goes on below the given column.
+    pub fn note_hanging(&self, line: &str, indent: usize) {
+        if self.verbosity > Verbosity::Quiet {
+            self.alert_hanging(line, indent);
+        }
+    }
+
     /// Writes a line to stderr, even when quiet.
     pub fn alert(&self, line: &str) {
+        for line in line.split('\n') {
+            self.alert_hanging(line, line.len() - line.trim_start_matches(' ').len() + 2);
+        }
+    }
+
+    /// Writes a line to stderr, even when quiet; what does not fit goes on below the given column.
+    pub fn alert_hanging(&self, line: &str, indent: usize) {
+        let line = self.harmless(line);
+        self.write_err(&self.columns().map_or_else(|| line.clone(), |columns| wrap(&line, columns, indent)));
+    }
+
+    fn write_err(&self, text: &str) {
         let mut err = std::io::stderr().lock();
-        let _ = writeln!(err, "{line}");
+        let _ = writeln!(err, "{text}");
     }
 
     /// Colours a piece of narration.
@@ -200,6 +245,36 @@ impl Terminal {
     }
 }
 
+/// Breaks what a log of GitHub Actions takes for a command: `::` at the beginning of a line, `##[` anywhere.
+fn without_commands(text: &str) -> String {
+    let harmless = |line: &str| {
+        let body = line.trim_start();
+        let line = match body.strip_prefix("::") {
+            Some(rest) => format!("{}:\u{200b}:{rest}", &line[..line.len() - body.len()]),
+            None => line.to_owned(),
+        };
+        line.replace("##[", "##\u{200b}[")
+    };
+    // A lone carriage return begins a line there, too.
+    text.replace("\r\n", "\n").replace('\r', "\n").split('\n').map(harmless).collect::<Vec<_>>().join("\n")
+}
+
 fn painted(color: bool, tone: Tone, text: &str) -> String {
     if color { format!("\u{1b}[{}m{text}\u{1b}[0m", tone.code()) } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_a_command_of_the_log_that_it_is_written_to() {
+        let text = "plan\n  ::error title=x::boom\r::set-output name=a::b\nin ::the:: middle\n##[error]x";
+
+        let lines: Vec<String> = without_commands(text).lines().map(str::to_owned).collect();
+
+        assert!(lines.iter().all(|line| !line.trim_start().starts_with("::")), "{lines:?}");
+        assert!(lines.iter().all(|line| !line.contains("##[")), "{lines:?}");
+        assert_eq!((lines.len(), lines[3].as_str()), (5, "in ::the:: middle"));
+    }
 }

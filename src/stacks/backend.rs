@@ -1,6 +1,7 @@
 //! From the block as written to the backend of the model, and what is risky about it.
 
 use super::facts::BackendBlock;
+use super::names::shortened;
 use super::setting::flatten;
 use crate::model::{Backend, Stack};
 
@@ -13,34 +14,73 @@ pub fn backend(block: Option<&BackendBlock>) -> Backend {
     }
 }
 
-/// Returns what is risky about where a stack keeps its state, for `doctor` and before runs.
-pub fn state_warnings(stack: &Stack) -> Vec<String> {
-    let id = &stack.id;
-    match &stack.backend {
-        Backend::Embedded => Vec::new(),
-        Backend::None => vec![format!("`{id}` keeps its state beside its files: it has no backend block")],
-        Backend::Configured { kind, .. } if kind == "local" => {
-            vec![format!("`{id}` keeps its state in a local file")]
+/// What is risky about where a stack keeps its state.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum StateRisk {
+    /// Nothing keeps two runs from writing an s3 state at once.
+    NoLock,
+    /// The s3 backend is written as it will not be understood for ever.
+    OldEndpoint,
+    /// The state is a file on this machine.
+    LocalFile,
+}
+
+impl StateRisk {
+    const ALL: [Self; 3] = [Self::NoLock, Self::OldEndpoint, Self::LocalFile];
+
+    /// Returns what is risky, to stand behind the name of one stack or of several.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::NoLock => "s3 state without a lock, so that two runs at once can damage it",
+            Self::OldEndpoint => "s3 state with the deprecated `endpoint`",
+            Self::LocalFile => "state in a local file, which only this machine has",
         }
-        Backend::Configured { kind, .. } if kind == "s3" => s3_warnings(stack),
+    }
+
+    /// Returns what to do about it.
+    pub const fn fix(self) -> &'static str {
+        match self {
+            Self::NoLock => "set `use_lockfile = true` in the s3 backend, then `infra init -- -reconfigure`",
+            Self::OldEndpoint => "write `endpoints = { s3 = … }` instead of `endpoint = …`",
+            Self::LocalFile => "use `terraform { backend \"http\" {} }`, then `infra init -- -migrate-state`",
+        }
+    }
+}
+
+/// Returns what is risky about where a stack keeps its state.
+pub fn state_risks(stack: &Stack) -> Vec<StateRisk> {
+    match &stack.backend {
+        Backend::Embedded | Backend::Unknown => Vec::new(),
+        Backend::None => vec![StateRisk::LocalFile],
+        Backend::Configured { kind, .. } if kind == "local" => vec![StateRisk::LocalFile],
+        Backend::Configured { kind, .. } if kind == "s3" => s3_risks(&stack.backend),
         Backend::Configured { .. } => Vec::new(),
     }
 }
 
-fn s3_warnings(stack: &Stack) -> Vec<String> {
-    let (id, backend) = (&stack.id, &stack.backend);
-    let mut warnings = Vec::new();
+/// Returns each risk with a sentence that names the stacks that have it.
+pub fn state_remarks(stacks: &[&Stack]) -> Vec<(StateRisk, String)> {
+    let remark = |risk: StateRisk| {
+        let has = |stack: &&&Stack| state_risks(stack).contains(&risk);
+        let names: Vec<String> = stacks.iter().filter(has).map(|stack| stack.id.to_string()).collect();
+        (!names.is_empty()).then(|| (risk, format!("{}: {}", shortened(&names), risk.words())))
+    };
+    StateRisk::ALL.into_iter().filter_map(remark).collect()
+}
+
+fn s3_risks(backend: &Backend) -> Vec<StateRisk> {
+    let mut risks = Vec::new();
     // A block without bucket or key gets the rest on the command line, a lock perhaps among it.
     let is_complete = has(backend, "bucket") && has(backend, "key");
     let is_locked = has(backend, "dynamodb_table")
         || has(backend, "use_lockfile") && backend.attribute("use_lockfile") != Some("false");
     if is_complete && !is_locked {
-        warnings.push(format!("`{id}` has no state lock: set `use_lockfile = true` in its s3 backend"));
+        risks.push(StateRisk::NoLock);
     }
     if has(backend, "endpoint") {
-        warnings.push(format!("`{id}` uses the deprecated `endpoint`: write `endpoints = {{ s3 = … }}`"));
+        risks.push(StateRisk::OldEndpoint);
     }
-    warnings
+    risks
 }
 
 /// Returns whether the block gives the attribute, literal or not.
@@ -54,38 +94,49 @@ mod tests {
     use super::super::setting::{Setting, Settings};
     use super::*;
 
-    /// Returns the warnings about a stack with this block.
-    fn warnings(kind: &str, attributes: &[(&str, &str)]) -> Vec<String> {
+    /// Returns the risks of a stack with this block.
+    fn risks(kind: &str, attributes: &[(&str, &str)]) -> Vec<StateRisk> {
         let literal = |(name, text): &(&str, &str)| ((*name).into(), Setting::Literal((*text).into()));
         let settings = attributes.iter().map(literal).collect::<Settings>();
-        let block = BackendBlock { kind: kind.into(), settings };
-        state_warnings(&Stack { backend: backend(Some(&block)), ..stack("a", &[]) })
+        let block = BackendBlock { kind: kind.into(), place: String::new(), settings };
+        state_risks(&Stack { backend: backend(Some(&block)), ..stack("a", &[]) })
     }
 
     #[test]
-    fn an_s3_state_without_a_lock_is_a_warning() {
+    fn an_s3_state_without_a_lock_is_a_risk() {
         let whole = [("bucket", "b"), ("key", "k")];
         let locked = [("bucket", "b"), ("key", "k"), ("use_lockfile", "true")];
         let unlocked = [("bucket", "b"), ("key", "k"), ("use_lockfile", "false")];
 
-        assert!(warnings("s3", &whole)[0].contains("no state lock"));
-        assert!(warnings("s3", &unlocked)[0].contains("no state lock"));
-        assert_eq!(warnings("s3", &locked), [""; 0]);
-        assert_eq!(warnings("s3", &[("key", "k")]), [""; 0]);
+        assert_eq!(risks("s3", &whole), [StateRisk::NoLock]);
+        assert_eq!(risks("s3", &unlocked), [StateRisk::NoLock]);
+        assert_eq!(risks("s3", &locked), []);
+        assert_eq!(risks("s3", &[("key", "k")]), []);
     }
 
     #[test]
-    fn a_deprecated_endpoint_and_local_state_are_warnings() {
-        assert!(warnings("s3", &[("endpoint", "https://r2")])[0].contains("deprecated `endpoint`"));
-        assert!(warnings("local", &[])[0].contains("local file"));
-        assert_eq!(warnings("http", &[]), [""; 0]);
+    fn a_deprecated_endpoint_and_local_state_are_risks() {
+        assert_eq!(risks("s3", &[("endpoint", "https://r2")]), [StateRisk::OldEndpoint]);
+        assert_eq!(risks("local", &[]), [StateRisk::LocalFile]);
+        assert_eq!(risks("http", &[]), []);
+    }
+
+    #[test]
+    fn stacks_with_one_risk_are_named_in_one_sentence() {
+        let local = |id| Stack { backend: Backend::None, ..stack(id, &[]) };
+        let (one, other) = (local("a"), local("b"));
+
+        let remarks = state_remarks(&[&one, &stack("c", &[]), &other]);
+
+        assert_eq!(remarks.len(), 1);
+        assert!(remarks[0].1.starts_with("`a`, `b`: state in a local file"), "{remarks:?}");
     }
 
     #[test]
     fn only_an_empty_http_block_is_the_embedded_server() {
         let settings = Settings::from([("retry_max".into(), Setting::Literal("3".into()))]);
-        let partial = BackendBlock { kind: "http".into(), settings };
-        let empty = BackendBlock { kind: "http".into(), settings: Settings::new() };
+        let partial = BackendBlock { kind: "http".into(), place: String::new(), settings };
+        let empty = BackendBlock { kind: "http".into(), place: String::new(), settings: Settings::new() };
 
         assert_eq!(backend(Some(&empty)), Backend::Embedded);
         assert!(matches!(backend(Some(&partial)), Backend::Configured { .. }));

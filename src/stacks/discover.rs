@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::backend::backend;
 use super::declared::declare;
-use super::facts::RemoteState;
+use super::facts::{Facts, RemoteState};
 use super::folder::Folder;
 use super::identity::partial_collisions;
 use super::modules::{Library, ReadFolder};
@@ -79,7 +79,8 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
         tags: Vec::new(),
         depends_on: BTreeSet::new(),
         modules: modules.iter().map(|module| below(base, module)).collect(),
-        backend: backend(own.and_then(|facts| facts.backend.as_ref())),
+        backend: backend_of(own),
+        backend_place: own.and_then(|facts| Some(facts.backend.as_ref()?.place.clone())),
         variables: own.map(|facts| facts.variables.clone()).unwrap_or_default(),
         outputs: own.map(|facts| facts.outputs.clone()).unwrap_or_default(),
         init_facts: init_facts(base, &parts),
@@ -88,8 +89,16 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
     };
     let reads = parts.iter().flat_map(|(_, read)| read.facts.remote_states.clone()).collect::<Vec<_>>();
     stack.problems.extend(reads.iter().filter_map(|read| reads_itself(read, &stack.backend)));
+    stack.problems.extend(library.ring_from(&folder.path));
     stack.warnings.extend(forgotten_module(&stack, folder, library));
     Found { stack, reads }
+}
+
+/// Returns the backend of a folder; what cannot be read may hold the block that was not found.
+fn backend_of(facts: Option<&Facts>) -> Backend {
+    let found = backend(facts.and_then(|facts| facts.backend.as_ref()));
+    let is_readable = facts.is_some_and(|facts| facts.problems.is_empty());
+    if found == Backend::None && !is_readable { Backend::Unknown } else { found }
 }
 
 /// Returns the id: the path below the stack root, with `/` between segments.

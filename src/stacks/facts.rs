@@ -33,6 +33,8 @@ pub struct Facts {
 pub struct BackendBlock {
     /// The label, or `cloud`.
     pub kind: String,
+    /// File and line.
+    pub place: String,
     /// Its attributes and nested blocks.
     pub settings: Settings,
 }

@@ -56,8 +56,8 @@ impl Reader<'_> {
     }
 
     fn backend(&mut self, kind: &str, block: &Block) {
-        let kind = kind.to_owned();
-        self.facts.backend = Some(BackendBlock { kind, settings: settings(&block.body) });
+        let (kind, place) = (kind.to_owned(), self.place(block.span()));
+        self.facts.backend = Some(BackendBlock { kind, place, settings: settings(&block.body) });
     }
 
     fn module(&mut self, name: &str, block: &Block) {

@@ -11,7 +11,7 @@ use crate::model::{Backend, Stack};
 /// Returns the identity of the state that a backend in the folder `path` writes, where it is fully known.
 pub fn identity(backend: &Backend, path: &Path) -> Option<String> {
     match backend {
-        Backend::Embedded => None,
+        Backend::Embedded | Backend::Unknown => None,
         Backend::None => Some(local(path, "terraform.tfstate")),
         Backend::Configured { kind, .. } => configured(kind, backend, path),
     }
@@ -97,7 +97,9 @@ pub fn check_state_isolation(stacks: &[Stack]) -> Result<()> {
 fn state_of(stack: &Stack) -> Option<String> {
     match stack.backend {
         Backend::Embedded => Some(format!("embedded:{}", stack.id.state_name())),
-        Backend::None | Backend::Configured { .. } => identity(&stack.backend, &stack.path),
+        Backend::None | Backend::Unknown | Backend::Configured { .. } => {
+            identity(&stack.backend, &stack.path)
+        }
     }
 }
 
@@ -105,9 +107,14 @@ fn collision(key: &str, one: &Stack, other: &Stack) -> Error {
     Error::invalid(format!("stacks `{}` and `{}` write the same state", one.id, other.id))
         .code("state-shared")
         .fact("state", key)
-        .fact("first", one.path.display().to_string())
-        .fact("second", other.path.display().to_string())
+        .fact("first", place_of(one))
+        .fact("second", place_of(other))
         .hint(format!("give `{}` a backend key, path or address of its own", other.id))
+}
+
+/// Returns file and line of what says where the state is; without a block that is the folder.
+fn place_of(stack: &Stack) -> String {
+    stack.backend_place.clone().unwrap_or_else(|| format!("{} (no backend block)", stack.path.display()))
 }
 
 /// Returns remarks about stacks that give the same key but not the bucket: one `init` from a collision.

@@ -60,7 +60,9 @@ impl Reader<'_> {
     }
 
     fn backend(&mut self, kind: &str, block: &Value) {
-        self.facts.backend = Some(BackendBlock { kind: kind.to_owned(), settings: settings(block) });
+        let place = self.place(if kind == "cloud" { "cloud" } else { "backend" });
+        let (kind, settings) = (kind.to_owned(), settings(block));
+        self.facts.backend = Some(BackendBlock { kind, place, settings });
     }
 
     fn module(&mut self, name: &str, block: &Value) {

@@ -25,6 +25,18 @@ pub struct ReadFolder {
     pub uses: BTreeSet<PathBuf>,
     /// Local sources that lead nowhere, with file and line.
     pub dead_ends: Vec<String>,
+    /// Every local source that leads somewhere, itself included.
+    calls: Vec<Call>,
+}
+
+/// A module block that leads to a folder.
+#[derive(Debug)]
+struct Call {
+    target: PathBuf,
+    /// The name of the module.
+    name: String,
+    /// File and line.
+    place: String,
 }
 
 impl Library {
@@ -49,20 +61,22 @@ impl Library {
 
     /// Adds one folder and returns where its local sources lead.
     fn add(&mut self, folder: &Folder, facts: Facts) -> BTreeSet<PathBuf> {
-        let mut read = ReadFolder { facts, uses: BTreeSet::new(), dead_ends: Vec::new() };
-        for (name, block) in &read.facts.modules {
+        let (mut uses, mut dead_ends, mut calls) = (BTreeSet::new(), Vec::new(), Vec::new());
+        for (name, block) in &facts.modules {
             let Some(source) = block.local_source() else { continue };
             match fs::canonicalize(folder.path.join(source)) {
-                Ok(target) if target == folder.path => {}
-                Ok(target) if target.is_dir() => _ = read.uses.insert(target),
+                Ok(target) if target.is_dir() => {
+                    if target != folder.path {
+                        uses.insert(target.clone());
+                    }
+                    calls.push(Call { target, name: name.clone(), place: block.place.clone() });
+                }
                 _ => {
-                    read.dead_ends
-                        .push(format!("{}: module `{name}` leads nowhere: `{source}`", block.place));
+                    dead_ends.push(format!("{}: module `{name}` leads nowhere: `{source}`", block.place));
                 }
             }
         }
-        let uses = read.uses.clone();
-        self.folders.insert(folder.path.clone(), read);
+        self.folders.insert(folder.path.clone(), ReadFolder { facts, uses: uses.clone(), dead_ends, calls });
         uses
     }
 
@@ -74,6 +88,39 @@ impl Library {
     /// Returns every folder that another one uses as a module.
     pub fn used_as_modules(&self) -> BTreeSet<&Path> {
         self.folders.values().flat_map(|folder| &folder.uses).map(PathBuf::as_path).collect()
+    }
+
+    /// Returns why a folder can never be prepared: a module below it that leads back to itself.
+    pub fn ring_from(&self, path: &Path) -> Option<String> {
+        let calls = |path: &Path| self.folder(path).map_or(&[][..], |folder| &folder.calls).iter();
+        let mut done = BTreeSet::new();
+        let mut way = vec![(path, calls(path))];
+        // A long chain of modules must not overflow the call stack.
+        while let Some((here, rest)) = way.last_mut() {
+            let Some(call) = rest.next() else {
+                done.insert(*here);
+                way.pop();
+                continue;
+            };
+            if way.iter().any(|(path, _)| *path == call.target) {
+                return Some(self.ring_words(call));
+            }
+            if !done.contains(call.target.as_path()) {
+                way.push((&call.target, calls(&call.target)));
+            }
+        }
+        None
+    }
+
+    fn ring_words(&self, call: &Call) -> String {
+        let target = call.target.strip_prefix(&self.base).unwrap_or(&call.target);
+        let target = if target.as_os_str().is_empty() { Path::new(".") } else { target };
+        format!(
+            "{}: module `{}` leads back to `{}`, which uses it: a ring of modules has no end",
+            call.place,
+            call.name,
+            target.display()
+        )
     }
 
     /// Returns the modules of a folder, its own and those of its modules, by path.

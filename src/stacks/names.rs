@@ -40,6 +40,15 @@ pub fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// Writes the first names in back-ticks and counts the others; an empty one is the folder itself.
+pub fn shortened(names: &[String]) -> String {
+    let shown = quoted(names.iter().take(5).map(|name| if name.is_empty() { "." } else { name.as_str() }));
+    match names.len().checked_sub(5) {
+        None | Some(0) => shown,
+        Some(more) => format!("{shown} and {more} more"),
+    }
+}
+
 /// Returns the stacks that a name means.
 pub fn find(name: &str, stacks: &[Stack]) -> Result<Vec<StackId>, Miss> {
     if let Some(id) = find_one(name, stacks)? {

@@ -181,6 +181,18 @@ fn add_nested_numbers(graph: &Graph<'_>, chosen: &BTreeSet<usize>, before: &mut 
     }
 }
 
+/// Returns the nearest chosen stacks that each waits for because of nested numbers alone.
+pub fn nested_neighbours(graph: &Graph<'_>, chosen: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
+    let mut before = vec![BTreeSet::new(); graph.stacks().len()];
+    add_nested_numbers(graph, chosen, &mut before);
+    let far = |near: &BTreeSet<usize>| near.iter().flat_map(|index| &before[*index]).collect();
+    let nearest = |near: &BTreeSet<usize>| {
+        let far: BTreeSet<&usize> = far(near);
+        near.iter().filter(|index| !far.contains(index)).copied().collect()
+    };
+    before.iter().map(nearest).collect()
+}
+
 /// A stack by what stands below its layer, each segment with its number.
 struct Nested<'a> {
     index: usize,

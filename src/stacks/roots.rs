@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder::Folder;
 use super::modules::Library;
+use super::names::shortened;
 use super::walk::{Boundaries, Walk, walk, walk_outside};
 use crate::model::layout::CONVENTIONAL_ROOTS;
 use crate::model::{Project, nearest};
@@ -63,6 +64,7 @@ fn conventional(project: &Project, base: &Path) -> Search {
     let boundaries = boundaries(project, base);
     let candidates =
         CONVENTIONAL_ROOTS.iter().map(|root| base.join(root)).filter(|path| is_real_folder(path));
+    let mut last = Search::default();
     for path in candidates.chain([base.to_path_buf()]) {
         let walk = walk(&path, &boundaries);
         let mut found = classify(base, vec![(path.clone(), walk)]);
@@ -70,8 +72,9 @@ fn conventional(project: &Project, base: &Path) -> Search {
             found.notes.extend(leftovers(&path, &found, boundaries));
             return found;
         }
+        last = found;
     }
-    Search::default()
+    last
 }
 
 fn is_real_folder(path: &Path) -> bool {
@@ -103,8 +106,28 @@ fn classify(base: &Path, walks: Vec<(PathBuf, Walk)>) -> Search {
             }
         }
     }
-    let notes = walks.iter().flat_map(|(_, walk)| walk.notes.clone()).collect();
+    let mut notes = walks.iter().flat_map(|(_, walk)| walk.notes.clone()).collect::<Vec<_>>();
+    notes.extend(rings_of_their_own(&library, &stacks, &walks));
     Search { stacks, library, notes }
+}
+
+/// Names rings of modules that no stack leads to: each folder in one is used, so none is a stack.
+fn rings_of_their_own(library: &Library, stacks: &[StackFolder], walks: &[(PathBuf, Walk)]) -> Vec<String> {
+    let mut told = BTreeSet::new();
+    for stack in stacks {
+        told.insert(stack.folder.path.as_path());
+        told.extend(library.modules_of(&stack.folder.path));
+    }
+    let mut notes = Vec::new();
+    for folder in walks.iter().flat_map(|(_, walk)| &walk.folders) {
+        if !told.contains(folder.path.as_path())
+            && let Some(ring) = library.ring_from(&folder.path)
+        {
+            told.extend(library.modules_of(&folder.path));
+            notes.push(ring);
+        }
+    }
+    notes
 }
 
 /// Returns whether nobody uses a folder, neither as a module nor as a source of links.
@@ -128,13 +151,4 @@ fn leftovers(root: &Path, found: &Search, mut boundaries: Boundaries) -> Option<
     let root = shown(root);
     (!names.is_empty())
         .then(|| format!("OpenTofu files outside `{root}` are not listed: {}", shortened(&names)))
-}
-
-fn shortened(names: &[String]) -> String {
-    let quote = |name: &String| if name.is_empty() { "`.`".to_owned() } else { format!("`{name}`") };
-    let shown = names.iter().take(5).map(quote).collect::<Vec<_>>().join(", ");
-    match names.len().checked_sub(5) {
-        None | Some(0) => shown,
-        Some(more) => format!("{shown} and {more} more"),
-    }
 }

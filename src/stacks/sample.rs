@@ -13,6 +13,7 @@ pub fn stack(id: &str, depends_on: &[&str]) -> Stack {
         depends_on: depends_on.iter().map(|id| StackId::new(*id)).collect(),
         modules: Vec::new(),
         backend: Backend::Embedded,
+        backend_place: None,
         variables: Default::default(),
         outputs: Default::default(),
         init_facts: Default::default(),

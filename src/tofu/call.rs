@@ -5,9 +5,8 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Flavour, Tofu};
+pub use crate::model::PlanMode;
 use crate::process::Invocation;
 
 /// How a tofu tells what it does to a machine while a person can still read it.
@@ -27,36 +26,12 @@ impl Narration {
     }
 }
 
-/// What a plan is for.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlanMode {
-    /// Making the machines what the files say.
-    #[default]
-    Normal,
-    /// Destroying everything.
-    Destroy,
-    /// Only finding out what changed outside.
-    RefreshOnly,
-}
-
-impl PlanMode {
-    const fn flag(self) -> Option<&'static str> {
-        match self {
-            Self::Normal => None,
-            Self::Destroy => Some("-destroy"),
-            Self::RefreshOnly => Some("-refresh-only"),
-        }
-    }
-}
-
-impl std::fmt::Display for PlanMode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Normal => "to change things",
-            Self::Destroy => "to destroy everything",
-            Self::RefreshOnly => "to take over what changed outside",
-        })
+/// Returns what tells tofu what a plan is for.
+const fn mode_flag(mode: PlanMode) -> Option<&'static str> {
+    match mode {
+        PlanMode::Normal => None,
+        PlanMode::Destroy => Some("-destroy"),
+        PlanMode::RefreshOnly => Some("-refresh-only"),
     }
 }
 
@@ -101,7 +76,7 @@ pub fn validate(base: Invocation, extra: &[String]) -> Invocation {
 /// Returns the call of `tofu plan`.
 pub fn plan(base: Invocation, plan: PlanCall<'_>, narration: Narration) -> Invocation {
     let mut call = base.args(["plan", "-input=false", "-no-color"]).arg(joined("-out=", plan.out));
-    call = call.args(plan.mode.flag()).args(lock_timeout(plan.lock_timeout));
+    call = call.args(mode_flag(plan.mode)).args(lock_timeout(plan.lock_timeout));
     call = with_variables(call, plan.var_files, plan.variables);
     narrated(call.args(plan.extra), narration)
 }

@@ -23,6 +23,8 @@ pub enum Message {
         address: String,
         /// The text without the address.
         text: String,
+        /// What was done to it, once that is done.
+        done: Option<Action>,
     },
     /// Anything else that has a text.
     Other(String),
@@ -56,7 +58,8 @@ pub fn parse(line: &str) -> Option<Message> {
         "planned_change" => planned(line.change.as_ref()?).map(Message::Planned),
         "resource_drift" => planned(line.change.as_ref()?).map(Message::Drifted),
         "outputs" => Some(Message::Outputs(changed_outputs(line.outputs.as_ref()?))),
-        kind if kind.starts_with("apply_") => resource(line.hook.as_ref()?, &line.message),
+        "apply_complete" => resource(line.hook.as_ref()?, &line.message, Moment::Done),
+        kind if kind.starts_with("apply_") => resource(line.hook.as_ref()?, &line.message, Moment::UnderWay),
         _ => None,
     };
     Some(message.unwrap_or(Message::Other(line.message)))
@@ -104,10 +107,19 @@ fn changed_outputs(outputs: &Value) -> usize {
     outputs.as_object().map_or(0, |map| map.values().filter(is_change).count())
 }
 
-fn resource(hook: &Value, message: &str) -> Option<Message> {
+/// Whether something is done to a resource, or was done.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Moment {
+    UnderWay,
+    Done,
+}
+
+fn resource(hook: &Value, message: &str, moment: Moment) -> Option<Message> {
     let address = hook.get("resource")?.get("addr")?.as_str()?.to_owned();
     let text = message.strip_prefix(&address).map_or(message, |rest| rest.trim_start_matches(": "));
-    Some(Message::Resource { text: text.to_owned(), address })
+    let word = hook.get("action").and_then(Value::as_str).filter(|_| moment == Moment::Done);
+    let done = word.and_then(|word| action(word, false));
+    Some(Message::Resource { text: text.to_owned(), address, done })
 }
 
 #[cfg(test)]
@@ -140,8 +152,17 @@ mod tests {
         let line =
             r#"{"@message":"a.b: Creating...","type":"apply_start","hook":{"resource":{"addr":"a.b"}}}"#;
 
-        let text = "Creating...".to_owned();
-        assert_eq!(parse(line), Some(Message::Resource { address: "a.b".to_owned(), text }));
+        let (address, text) = ("a.b".to_owned(), "Creating...".to_owned());
+        assert_eq!(parse(line), Some(Message::Resource { address, text, done: None }));
+    }
+
+    #[test]
+    fn a_resource_that_is_done_tells_what_was_done_to_it() {
+        let line = r#"{"@message":"a.b: Creation complete after 0s","type":"apply_complete","hook":{"resource":{"addr":"a.b"},"action":"create"}}"#;
+
+        let Some(Message::Resource { done, .. }) = parse(line) else { panic!("no resource") };
+
+        assert_eq!(done, Some(Action::Create));
     }
 
     #[test]

@@ -45,7 +45,7 @@ async fn stacks_with_credentials(workspace: &Workspace, context: &Context) -> Re
 fn needs_credentials(workspace: &Workspace, backend: &Backend) -> bool {
     match backend {
         Backend::Embedded => workspace.project.state.url.is_some(),
-        Backend::None => false,
+        Backend::None | Backend::Unknown => false,
         Backend::Configured { kind, .. } => kind != "local",
     }
 }

@@ -36,6 +36,6 @@ pub(super) async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
             engine::edit_state(session, &id, edit, WithoutCopy::Refuse).await
         })
         .await?;
-    context.terminal.data(&text);
+    context.terminal.text(&text);
     Ok(Exit::OK)
 }

@@ -1,0 +1,183 @@
+//! `infra stacks` and `infra doctor` as a person reads them.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
+mod support;
+
+use support::{Project, SIMPLE};
+
+fn s3(rest: &str) -> String {
+    format!("terraform {{\n  backend \"s3\" {{\n    bucket = \"b\"\n{rest}\n  }}\n}}\n")
+}
+
+/// A stack of each kind whose state is at risk, and one whose state is not.
+fn risky() -> Project {
+    Project::new()
+        .stack("fine", SIMPLE)
+        .stack("unlocked", &s3("    key = \"u\""))
+        .stack("old", &s3("    key = \"o\"\n    use_lockfile = true\n    endpoint = \"http://127.0.0.1:1\""))
+        .stack("local", "terraform {\n  backend \"local\" {}\n}\n")
+        .stack("bare", "resource \"terraform_data\" \"a\" {}\nprovider \"x\" {}\n")
+}
+
+#[test]
+fn doctor_warns_of_states_at_risk_with_a_fix_for_each() {
+    let findings = risky().run("doctor --json").json();
+
+    let state: Vec<String> = findings
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["check"] == "state" && finding["status"] == "warn")
+        .map(|finding| format!("{} | {}", finding["message"], finding["fix"]))
+        .collect();
+    let has = |stack: &str, risk: &str, fix: &str| {
+        state.iter().any(|row| row.contains(&format!("{stack}: ")) && row.contains(risk) && row.contains(fix))
+    };
+    assert_eq!(state.len(), 4, "{state:#?}");
+    assert!(has("unlocked", "without a lock", "use_lockfile"), "{state:#?}");
+    assert!(has("old", "deprecated `endpoint`", "endpoints = "), "{state:#?}");
+    assert!(has("local", "local file", "backend") && has("bare", "local file", "backend"), "{state:#?}");
+}
+
+#[test]
+fn the_listing_names_states_at_risk_once_for_each_risk() {
+    let run = risky().run("stacks").succeeds();
+
+    run.stderr_has("note: `unlocked`: s3 state without a lock")
+        .stderr_has("note: `old`: s3 state with the deprecated `endpoint`")
+        .stderr_has("note: `bare`, `local`: state in a local file");
+}
+
+#[test]
+fn a_run_warns_once_of_states_that_nothing_locks() {
+    let project = Project::new().stack("a", &s3("    key = \"a\"")).stack("b", &s3("    key = \"b\""));
+    let project =
+        project.env("AWS_EC2_METADATA_DISABLED", "true").env("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1");
+
+    let run = project.run("plan --all").exits(1);
+
+    assert_eq!(run.stderr.matches("without a lock").count(), 1, "{run}");
+    run.stderr_has("warning: `a`, `b`: s3 state without a lock")
+        .stderr_has("hint: set `use_lockfile = true`");
+}
+
+#[test]
+fn stacks_stand_below_their_own_folder_and_numbers_are_counted() {
+    let mut project = Project::new();
+    for id in
+        ["01-h", "01-h/02-b", "01-h/03-n/01-x", "01-h/10-c", "01-h/plain", "2-y", "10-z", "語/a", "c/d/e"]
+    {
+        project = project.stack(id, SIMPLE);
+    }
+
+    let run = project.run("stacks").succeeds();
+
+    let expected = "lab
+  01-h      embedded state
+    02-b    embedded state
+    03-n
+      01-x  embedded state
+    10-c    embedded state
+    plain   embedded state
+  2-y       embedded state
+  10-z      embedded state
+  c/d
+    e       embedded state
+  語
+    a       embedded state
+";
+    assert_eq!(run.stdout, expected);
+}
+
+#[test]
+fn names_in_wide_letters_keep_the_columns() {
+    let project = Project::new().stack("語", SIMPLE).stack("abc", SIMPLE);
+
+    let run = project.run("stacks").succeeds();
+
+    run.stdout_has("  abc  embedded state\n  語   embedded state\n");
+}
+
+#[test]
+fn what_is_excluded_is_not_listed_and_a_graph_shows_what_is_chosen() {
+    let project = Project::new().stack("01-h/a", SIMPLE).stack("02-p/b", SIMPLE).stack("02-p/c", SIMPLE);
+
+    project.run("stacks --exclude a").succeeds().stdout_lacks("01-h").stdout_has("    b  embedded");
+    let graph = project.run("stacks --graph mermaid b a").succeeds();
+
+    graph.stdout_has("02-p/b").stdout_lacks("02-p/c").stdout_has("layer1 -.-> layer2");
+}
+
+#[test]
+fn a_stack_that_cannot_be_read_has_an_unknown_state() {
+    let vault = "$ANSIBLE_VAULT;1.1;AES256\n6162\n";
+    let project = Project::new().stack("broken", "terraform {").stack("sealed", vault);
+
+    let listed = project.run("stacks --json").succeeds().json();
+    let doctor = project.run("doctor").exits(1);
+
+    for stack in listed.as_array().unwrap() {
+        assert_eq!(stack["backend"], serde_json::json!({ "type": "unknown", "identity": null }));
+    }
+    project.run("stacks").succeeds().stdout_has("broken  unknown state").stderr_lacks("local file");
+    doctor.stdout_lacks("local file").stdout_lacks("backend");
+}
+
+#[test]
+fn a_ring_of_modules_is_the_error_of_its_stack_before_tofu_runs() {
+    let project = Project::new()
+        .stack("a", "terraform {\n  backend \"http\" {}\n}\nmodule \"m\" {\n  source = \"./m\"\n}\n")
+        .file("infrastructure/a/m/main.tf", "\nmodule \"x\" {\n  source = \"../m\"\n}\n");
+    let ring = "infrastructure/a/m/main.tf:3: module `x` leads back to `infrastructure/a/m`";
+
+    project.run("stacks").succeeds().stdout_has(ring);
+    project.run("doctor").exits(1).stdout_has(ring);
+    project.run("plan").exits(1).stderr_has(ring).stderr_lacks("x.x.x");
+}
+
+#[test]
+fn folders_that_are_modules_of_each_other_are_named() {
+    let project = Project::new()
+        .stack("a", "module \"b\" {\n  source = \"../b\"\n}\n")
+        .stack("b", "module \"a\" {\n  source = \"../a\"\n}\n");
+    let ring = "module `a` leads back to `infrastructure/a`";
+
+    project.run("stacks").succeeds().stderr_has(ring);
+    project.run("plan --all").exits(65).stderr_has("has no stacks").stderr_has(ring);
+}
+
+#[test]
+fn a_misspelt_root_is_told_in_the_error_that_there_are_no_stacks() {
+    let project =
+        Project::new().config("name: lab\nstacks: { roots: [stcks] }\n").file("stacks/a/main.tf", SIMPLE);
+
+    let run = project.run("plan --all").exits(65);
+
+    run.stderr_has("has no stacks").stderr_has("did you mean `stacks`?");
+}
+
+#[test]
+fn two_stacks_on_one_state_are_told_by_the_places_of_their_blocks() {
+    let block = "\nterraform {\n  backend \"local\" {\n    path = \"../x.tfstate\"\n  }\n}\n";
+    let json = r#"{"terraform": {
+  "backend": {"local": {"path": "../x.tfstate"}}}}"#;
+    let project = Project::new().stack("a", block).file("infrastructure/b/main.tf.json", json);
+
+    let run = project.run("plan --all").exits(65);
+
+    run.stderr_has("infrastructure/a/main.tf:3").stderr_has("infrastructure/b/main.tf.json:2");
+}
+
+#[test]
+fn one_stack_is_counted_as_one() {
+    let project = Project::new().stack("a", SIMPLE);
+
+    project.run("plan --dry-run").succeeds().stdout_has("lab · plan · 1 stack\n");
+    project.run("doctor").succeeds().stdout_has("1 stack, all readable");
+}

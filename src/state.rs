@@ -8,8 +8,8 @@
 //! Each state is a log of numbered entries, `<name>/@log/00000000000000000012`. Taking a
 //! lock, releasing it, writing and deleting each add one entry; each entry repeats the
 //! whole situation, so the newest says who holds the lock and where the current state is.
-//! The only operation a store must offer is *create this key unless it exists*: a hard
-//! link in a local folder, `If-None-Match: *` in a bucket.
+//! The only operation a store must offer is *create this key unless it exists*: a
+//! rename that replaces nothing in a local folder, `If-None-Match: *` in a bucket.
 //!
 //! A change reads the newest entry N, decides, and creates N+1. If that number is taken,
 //! somebody else changed something since the decision; it is decided again. So every
@@ -74,6 +74,7 @@ mod page;
 mod password_hash;
 mod percent;
 mod place;
+mod private_folder;
 mod probe;
 mod remote_copies;
 mod retention;
@@ -108,6 +109,6 @@ pub use remote_copies::Keeping;
 pub use retention::Retention;
 pub use rights::{Right, Rights};
 pub use server::{Limits, Server, Service};
-pub use store::{LockedState, Locking, StateStore, Unlocking, Writing};
+pub use store::{Claim, LockedState, Locking, StateStore, Unlocking, Writing};
 pub use tls::Tls;
 pub use users::Users;

@@ -108,6 +108,34 @@ fn users_may_do_what_their_rights_say_and_nothing_else() {
 }
 
 #[test]
+fn only_an_admin_uses_the_lock_of_another_user() {
+    let server = Served::with(|command, folder| {
+        let users = "users:\n  root: { password: r, rights: { \"**\": [admin] } }\n  \
+            locker: { password: l, rights: { \"**\": [lock] } }\n  \
+            dana: { password: d, rights: { \"**\": [write] } }\n";
+        std::fs::write(folder.join("users.yaml"), users).unwrap();
+        command.args(["--users", "users.yaml"]);
+    });
+    let send =
+        |user, password, method, path, body: &str| server.send_as(Some((user, password)), method, path, body);
+    assert_eq!(send("dana", "d", "LOCK", "/states/s/lock", &info("abc")).status, 200);
+    assert_eq!(send("dana", "d", "LOCK", "/states/s/lock", &info("abc")).status, 200);
+
+    let taken = send("locker", "l", "LOCK", "/states/s/lock", &info("abc"));
+    let released = send("locker", "l", "UNLOCK", "/states/s/lock", &info("abc"));
+
+    assert_eq!(taken.status, 423, "{}", taken.body);
+    assert_eq!(released.status, 403, "{}", released.body);
+    assert!(released.body.contains("`dana` holds the lock of the state `s`"), "{}", released.body);
+    assert_eq!(send("dana", "d", "POST", "/states/s?ID=abc", "one").status, 200);
+    assert_eq!(send("root", "r", "UNLOCK", "/states/s/lock", &info("abc")).status, 200);
+    assert_eq!(send("root", "r", "LOCK", "/states/s/lock", &info("def")).status, 200);
+    assert_eq!(send("dana", "d", "POST", "/states/s?ID=def", "two").status, 403);
+    assert_eq!(send("dana", "d", "DELETE", "/states/s?ID=def", "").status, 403);
+    assert_eq!(send("dana", "d", "GET", "/states/s", "").body, "one");
+}
+
+#[test]
 fn the_page_shows_a_user_what_the_user_may_see() {
     let server = with_users();
     server.send_as(Some(("admin", "all")), "POST", "/states/01-a/x", "{\"secret\":\"hunter2\"}");

@@ -7,12 +7,14 @@
     reason = "the product's rules, not the tests'"
 )]
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use infra::model::Clock;
-use infra::state::{HeldLock, Locking, Retention, StateName, StateStore, Unlocking, Writing};
+use infra::state::{Claim, HeldLock, Locking, Retention, StateName, StateStore, Unlocking, Writing};
 use jiff::{SignedDuration, Timestamp};
 use object_store::memory::InMemory;
 
@@ -207,6 +209,48 @@ async fn names_that_lie_within_each_other_are_apart() {
     assert_eq!(store.list().await.unwrap(), names);
     for name in &names {
         assert_eq!(text_of(&store, name).await.as_deref(), Some(name.as_str()));
+    }
+}
+
+#[tokio::test]
+async fn a_lock_without_an_owner_is_anybodys_who_knows_its_id() {
+    let store = StateStore::new(Arc::new(InMemory::new()), CLOCK);
+    let (name, user) = (name("a"), |user: &str| Some(user.to_owned()));
+    let claim = |owner| Claim { lock_id: Some("A".to_owned()), user: user(owner) };
+    store.lock(&name, &lock("A")).await.unwrap();
+
+    let written = store.write_as(&name, &claim("kim"), "one".into()).await.unwrap();
+    let released = store.unlock_as(&name, &claim("kim")).await.unwrap();
+
+    assert_eq!((written, released), (Writing::Accepted, Unlocking::Released(lock("A"))));
+    let owned = lock("A").owned_by(user("dana"));
+    assert_eq!(store.lock(&name, &owned).await.unwrap(), Locking::Granted);
+    assert_eq!(store.unlock_as(&name, &claim("kim")).await.unwrap(), Unlocking::OfAnother(owned.clone()));
+    assert_eq!(store.unlock(&name, "A").await.unwrap(), Unlocking::Released(owned));
+}
+
+#[tokio::test]
+async fn states_in_a_folder_that_was_open_are_closed_to_others() {
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let root = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(root.path(), Permissions::from_mode(0o755)).unwrap();
+    std::fs::create_dir(root.path().join("01-a")).unwrap();
+    std::fs::set_permissions(root.path().join("01-a"), Permissions::from_mode(0o755)).unwrap();
+    let store = open(root.path());
+
+    store.lock(&name("01-a/x"), &lock("A")).await.unwrap();
+    write(&store, &name("01-a/x"), Some("A"), "one").await;
+    store.keep_copy(&name("01-a/x"), "copy".into()).await.unwrap();
+
+    let log = root.path().join("01-a/x/@log");
+    assert_eq!(mode(root.path()), 0o755);
+    for folder in [root.path().join("01-a"), root.path().join("01-a/x"), log.clone()] {
+        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+    }
+    let entries: Vec<_> = std::fs::read_dir(log).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(entries.len(), 2, "{entries:?}");
+    for file in entries.iter().chain([&root.path().join("@applied/01-a/x/@copy")]) {
+        assert_eq!(mode(file), 0o600, "{}", file.display());
     }
 }
 

@@ -187,7 +187,7 @@ async fn release(workspace: &Workspace, lock: &StackLock, stack: &Stack, context
             context.terminal.note(&format!("`{}` was released meanwhile", stack.id));
             Ok(Exit::OK)
         }
-        Unlocking::Held(_) => {
+        Unlocking::Held(_) | Unlocking::OfAnother(_) => {
             context
                 .terminal
                 .alert(&format!("`{}` was locked anew meanwhile; nothing was released", stack.id));

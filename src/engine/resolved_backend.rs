@@ -60,7 +60,7 @@ pub(super) fn selected_workspace(data_dir: &Path) -> Option<String> {
 pub fn resolved_backend(backend: &Backend, record: BackendRecord<'_>) -> Backend {
     let workspace = record.workspace();
     match backend {
-        Backend::Embedded => Backend::Embedded,
+        Backend::Embedded | Backend::Unknown => backend.clone(),
         Backend::None if workspace == DEFAULT => Backend::None,
         Backend::None => in_workspace("local", BTreeMap::new(), &workspace),
         Backend::Configured { kind, attributes } => {

@@ -5,8 +5,9 @@
 //! says so once.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -72,7 +73,8 @@ impl RunRecord {
         let begun = serde_json::to_vec_pretty(begun).unwrap_or_default();
         atomic_file::write(&dir.join(BEGUN), &begun)?;
         let path = dir.join(EVENTS);
-        let events = File::create(&path).map_err(io("write", &path))?;
+        let events = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path);
+        let events = events.map_err(io("write", &path))?;
         Ok(Self { dir, events: BufWriter::new(events), logs: BTreeMap::new() })
     }
 
@@ -164,6 +166,7 @@ fn prune(runs_dir: Option<&Path>) {
 
 fn open_log(dir: &Path, stack: &StackId) -> std::io::Result<BufWriter<File>> {
     let path = dir.join("logs").join(format!("{}.log", stack.state_name()));
-    std::fs::create_dir_all(path.parent().unwrap_or(dir))?;
-    File::options().append(true).create(true).open(path).map(BufWriter::new)
+    DirBuilder::new().recursive(true).mode(0o700).create(path.parent().unwrap_or(dir))?;
+    // What tofu prints may tell more than others should know.
+    File::options().append(true).create(true).mode(0o600).open(path).map(BufWriter::new)
 }

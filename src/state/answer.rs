@@ -122,6 +122,7 @@ pub(super) fn writing(name: &StateName, outcome: Result<Writing>) -> Response {
                 format!("the lock this write names no longer holds the state `{name}`: it was released");
             text(StatusCode::CONFLICT, words)
         }
+        Ok(Writing::OfAnother(lock)) => of_another(name, &lock),
         Err(error) => failed(&error),
     }
 }
@@ -140,9 +141,18 @@ pub(super) fn unlocking(name: &StateName, outcome: Result<Unlocking>) -> Respons
     match outcome {
         Ok(Unlocking::Released(_) | Unlocking::Repeated) => StatusCode::OK.into_response(),
         Ok(Unlocking::Held(lock)) => lock_info(StatusCode::CONFLICT, &lock),
+        Ok(Unlocking::OfAnother(lock)) => of_another(name, &lock),
         Ok(Unlocking::NotLocked) => text(StatusCode::CONFLICT, format!("the state `{name}` is not locked")),
         Err(error) => failed(&error),
     }
+}
+
+/// Answers a caller that names the lock of another user without being an administrator.
+fn of_another(name: &StateName, lock: &HeldLock) -> Response {
+    let owner = lock.owner().unwrap_or("another user");
+    let words =
+        format!("`{owner}` holds the lock of the state `{name}`: only that user or an `admin` may use it");
+    text(StatusCode::FORBIDDEN, words)
 }
 
 fn lock_info(status: StatusCode, lock: &HeldLock) -> Response {

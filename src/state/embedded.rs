@@ -112,7 +112,9 @@ async fn release_own(store: &StateStore, holder: &Holder, name: &StateName) -> R
     }
     match store.force_unlock(name, lock.id()).await? {
         Unlocking::Released(_) => Ok(true),
-        Unlocking::Repeated | Unlocking::NotLocked | Unlocking::Held(_) => Ok(false),
+        Unlocking::Repeated | Unlocking::NotLocked | Unlocking::Held(_) | Unlocking::OfAnother(_) => {
+            Ok(false)
+        }
     }
 }
 

@@ -46,6 +46,8 @@ pub(super) enum Gate {
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     pub name: String,
+    /// The user whose locks are the caller's own; nothing where all callers are one.
+    pub user: Option<String>,
     pub rights: Rights,
 }
 
@@ -88,9 +90,9 @@ impl Gate {
     /// Lets a caller in, or says why not.
     pub async fn admit(&self, header: Option<&HeaderValue>, peer: IpAddr) -> Result<Caller, Refusal> {
         match self {
-            Self::Open => Ok(Caller { name: "anybody".to_owned(), rights: Rights::all() }),
+            Self::Open => Ok(Caller { name: "anybody".to_owned(), user: None, rights: Rights::all() }),
             Self::One(credentials) if credentials.admit(header) => {
-                Ok(Caller { name: credentials.username().to_owned(), rights: Rights::all() })
+                Ok(Caller { name: credentials.username().to_owned(), user: None, rights: Rights::all() })
             }
             Self::One(_) => Err(Refusal::Missing),
             Self::Users(gate) => gate.admit(header, peer).await,
@@ -110,7 +112,8 @@ impl UserGate {
         if self.is_right(user, name, password).await {
             self.attempts.succeeded(peer, name);
             if let Some(user) = user {
-                return Ok(Caller { name: user.name.clone(), rights: user.rights.clone() });
+                let (name, own) = (user.name.clone(), Some(user.name.clone()));
+                return Ok(Caller { name, user: own, rights: user.rights.clone() });
             }
         }
         self.attempts.failed(peer, name, Instant::now());

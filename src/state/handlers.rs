@@ -20,7 +20,7 @@ use super::gate::{Caller, Refusal};
 use super::held_lock::id_of;
 use super::target::{Target, lock_id, query};
 use super::trail::Trail;
-use super::{HeldLock, Right, Service, StateName, answer, copy_handlers, page};
+use super::{Claim, HeldLock, Right, Service, StateName, answer, copy_handlers, page};
 use crate::error::{Error, Result};
 
 /// A request on its way through the handlers.
@@ -239,8 +239,8 @@ async fn lock(asked: Asked, name: StateName, body: Body, trail: &mut Trail) -> R
     };
     match action {
         LockAction::Look => answer::holder(&name, asked.service.store.lock_of(&name).await),
-        LockAction::Take => take(asked.service, name, &body, trail).await,
-        LockAction::GiveBack | LockAction::Force => release(asked.service, name, &body, action, trail).await,
+        LockAction::Take => take(asked, name, &body, trail).await,
+        LockAction::GiveBack | LockAction::Force => release(asked, name, &body, action, trail).await,
     }
 }
 
@@ -253,12 +253,13 @@ async fn write(asked: Asked, name: StateName, received: Received, trail: &mut Tr
         Ok(id) => id,
         Err(error) => return answer::bad_request(&error),
     };
-    let service = asked.service;
     (trail.lock_id, trail.bytes) = (id.clone(), Some(body.len()));
+    let claim = asked.claim(&name, id);
+    let service = asked.service;
     service.metrics.received.fetch_add(body.len() as u64, Ordering::Relaxed);
     let (store, state) = (service.store.clone(), name.clone());
     let change = async move {
-        let outcome = store.write(&state, id.as_deref(), body).await;
+        let outcome = store.write_as(&state, &claim, body).await;
         drop(room);
         outcome
     };
@@ -271,14 +272,16 @@ async fn delete(asked: Asked, name: StateName, trail: &mut Trail) -> Response {
         Err(error) => return answer::bad_request(&error),
     };
     trail.lock_id.clone_from(&id);
+    let claim = asked.claim(&name, id);
     let (store, state) = (asked.service.store.clone(), name.clone());
-    let outcome = asked.service.finish(async move { store.delete(&state, id.as_deref()).await }).await;
+    let outcome = asked.service.finish(async move { store.delete_as(&state, &claim).await }).await;
     answer::writing(&name, outcome)
 }
 
-async fn take(service: Arc<Service>, name: StateName, body: &[u8], trail: &mut Trail) -> Response {
+async fn take(asked: Asked, name: StateName, body: &[u8], trail: &mut Trail) -> Response {
+    let service = asked.service;
     let wanted = match HeldLock::from_client(body, service.holder.clone()) {
-        Ok(wanted) => wanted,
+        Ok(wanted) => wanted.owned_by(asked.caller.user),
         Err(error) => return answer::bad_request(&error),
     };
     trail.lock_id = Some(wanted.id().to_owned());
@@ -287,7 +290,7 @@ async fn take(service: Arc<Service>, name: StateName, body: &[u8], trail: &mut T
 }
 
 async fn release(
-    service: Arc<Service>,
+    asked: Asked,
     name: StateName,
     body: &[u8],
     action: LockAction,
@@ -298,17 +301,26 @@ async fn release(
         Err(error) => return answer::bad_request(&error),
     };
     trail.lock_id = Some(id.clone());
-    let (store, state) = (service.store.clone(), name.clone());
+    let claim = asked.claim(&name, Some(id.clone()));
+    let (store, state) = (asked.service.store.clone(), name.clone());
     let change = async move {
         match action {
             LockAction::Force => store.force_unlock(&state, &id).await,
-            LockAction::Look | LockAction::Take | LockAction::GiveBack => store.unlock(&state, &id).await,
+            LockAction::Look | LockAction::Take | LockAction::GiveBack => {
+                store.unlock_as(&state, &claim).await
+            }
         }
     };
-    answer::unlocking(&name, service.finish(change).await)
+    answer::unlocking(&name, asked.service.finish(change).await)
 }
 
 impl Asked {
+    /// Returns what the caller claims; an administrator may use the locks of other users.
+    fn claim(&self, name: &StateName, lock_id: Option<String>) -> Claim {
+        let is_admin = self.caller.rights.allow(Right::Admin, name);
+        Claim { lock_id, user: self.caller.user.clone().filter(|_| !is_admin) }
+    }
+
     pub(super) fn expected(&self, limit: usize) -> Expected<'_> {
         let patience = self.service.patience;
         Expected { limit, stall: patience.stall, rooms: &self.service.rooms, wait: patience.room }

@@ -14,6 +14,9 @@ pub struct HeldLock {
     id: String,
     info: String,
     holder: Option<Holder>,
+    /// The user of a server who took it; unknown in what other servers and runs have stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
 }
 
 impl HeldLock {
@@ -21,7 +24,24 @@ impl HeldLock {
     pub fn from_client(body: &[u8], holder: Option<Holder>) -> Result<Self> {
         let id = id_of(body)?;
         let info = String::from_utf8(body.to_vec()).map_err(|error| unreadable().because(error))?;
-        Ok(Self { id, info, holder })
+        Ok(Self { id, info, holder, owner: None })
+    }
+
+    /// Returns the lock as one that a user of a server took.
+    #[must_use]
+    pub fn owned_by(mut self, user: Option<String>) -> Self {
+        self.owner = user;
+        self
+    }
+
+    /// Returns the user of a server who took it, where that is known.
+    pub(super) fn owner(&self) -> Option<&str> {
+        self.owner.as_deref()
+    }
+
+    /// Returns whether it is known that somebody other than this user took it.
+    pub(super) fn is_of_another(&self, user: Option<&str>) -> bool {
+        matches!((&self.owner, user), (Some(owner), Some(user)) if owner != user)
     }
 
     /// Returns the id the client chose.

@@ -1,18 +1,16 @@
 //! A local folder as an object store: private to its owner, and durable.
 //!
-//! With fsync on, the object store flushes every new file, the folder it is linked into
-//! and every folder it had to make, before it reports success. Two things it leaves to
-//! us are done here: the root folder itself, and who may read it. Deletes are never
-//! flushed, and need not be: only superseded entries are deleted.
+//! What lies in it is the business of [`PrivateFolder`]; here is the root folder itself,
+//! and who may read it. Deletes are never flushed, and need not be: only superseded
+//! entries are deleted.
 
 use std::fs::{DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use object_store::local::LocalFileSystem;
-
 use super::log::{Reach, Stores};
+use super::private_folder::{Flushing, PrivateFolder};
 use crate::error::{Error, Result, io};
 
 /// Makes the folder if need be and returns it as an object store, with and without flushing.
@@ -21,12 +19,14 @@ pub(super) fn open(root: &Path) -> Result<Stores> {
     if !root.is_dir() {
         make_private(root)?;
     }
-    let store = LocalFileSystem::new_with_prefix(root).map_err(|error| {
-        Error::unavailable(format!("cannot open the state folder `{}`", root.display())).because(error)
-    })?;
+    let store = |flushing| {
+        PrivateFolder::over(root, flushing).map_err(|error| {
+            Error::unavailable(format!("cannot open the state folder `{}`", root.display())).because(error)
+        })
+    };
     Ok(Stores {
-        flushed: Arc::new(store.clone().with_fsync(true)),
-        quick: Arc::new(store),
+        flushed: Arc::new(store(Flushing::Always)?),
+        quick: Arc::new(store(Flushing::Never)?),
         reach: Reach::Local,
     })
 }

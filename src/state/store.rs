@@ -61,6 +61,8 @@ pub enum Unlocking {
     NotLocked,
     /// It is held under another id.
     Held(HeldLock),
+    /// It is held under this id by another user, against whom the caller may not release it.
+    OfAnother(HeldLock),
 }
 
 /// The answer to a write or a deletion.
@@ -72,6 +74,23 @@ pub enum Writing {
     Locked(HeldLock),
     /// The writer's lock is gone: somebody released it by force.
     Stale,
+    /// The lock that the writer names was taken by another user.
+    OfAnother(HeldLock),
+}
+
+/// The lock under which something is done, and who does it.
+#[derive(Clone, Debug, Default)]
+pub struct Claim {
+    /// The id of the lock.
+    pub lock_id: Option<String>,
+    /// The user, where locks of other users are out of reach.
+    pub user: Option<String>,
+}
+
+impl Claim {
+    fn of(lock_id: Option<&str>) -> Self {
+        Self { lock_id: lock_id.map(str::to_owned), user: None }
+    }
 }
 
 /// A state whose lock is held.
@@ -216,7 +235,9 @@ impl StateStore {
     /// Takes the lock, unless somebody else holds it.
     pub async fn lock(&self, name: &StateName, wanted: &HeldLock) -> Result<Locking> {
         self.change(name, |head| match &head.header.lock {
-            Some(held) if held.id() == wanted.id() => Decision::Answer(Locking::Granted),
+            Some(held) if held.id() == wanted.id() && !held.is_of_another(wanted.owner()) => {
+                Decision::Answer(Locking::Granted)
+            }
             Some(held) => Decision::Answer(Locking::Held(held.clone())),
             None => {
                 let header = Header { lock: Some(wanted.clone()), released: None, ..head.header.clone() };
@@ -230,17 +251,27 @@ impl StateStore {
 
     /// Releases the lock for its holder.
     pub async fn unlock(&self, name: &StateName, id: &str) -> Result<Unlocking> {
-        self.release(name, id, Some(id.to_owned())).await
+        self.unlock_as(name, &Claim::of(Some(id))).await
+    }
+
+    /// Releases the lock for its holder, if it is the holder's own user who asks.
+    pub async fn unlock_as(&self, name: &StateName, claim: &Claim) -> Result<Unlocking> {
+        self.release(name, claim, claim.lock_id.clone()).await
     }
 
     /// Releases the lock against its holder, whose later writes and unlock are refused.
     pub async fn force_unlock(&self, name: &StateName, id: &str) -> Result<Unlocking> {
-        self.release(name, id, None).await
+        self.release(name, &Claim::of(Some(id)), None).await
     }
 
     /// Stores a new state for a writer that holds this lock, or none while nobody does.
     pub async fn write(&self, name: &StateName, lock_id: Option<&str>, body: Bytes) -> Result<Writing> {
-        self.change(name, |head| match refusal(&head.header, lock_id) {
+        self.write_as(name, &Claim::of(lock_id), body).await
+    }
+
+    /// Stores a new state for a user of a server.
+    pub async fn write_as(&self, name: &StateName, claim: &Claim, body: Bytes) -> Result<Writing> {
+        self.change(name, |head| match refusal(&head.header, claim) {
             Some(refusal) => Decision::Answer(refusal),
             None => {
                 Decision::append(self.next_state(head, body.clone()), Durability::Flushed, Writing::Accepted)
@@ -251,7 +282,12 @@ impl StateStore {
 
     /// Deletes the state under the rules of a write; its lock and its versions stay.
     pub async fn delete(&self, name: &StateName, lock_id: Option<&str>) -> Result<Writing> {
-        self.change(name, |head| match refusal(&head.header, lock_id) {
+        self.delete_as(name, &Claim::of(lock_id)).await
+    }
+
+    /// Deletes the state for a user of a server.
+    pub async fn delete_as(&self, name: &StateName, claim: &Claim) -> Result<Writing> {
+        self.change(name, |head| match refusal(&head.header, claim) {
             Some(refusal) => Decision::Answer(refusal),
             None if head.header.state.is_none() => Decision::Answer(Writing::Accepted),
             None => {
@@ -262,15 +298,21 @@ impl StateStore {
         .await
     }
 
-    async fn release(&self, name: &StateName, id: &str, released: Option<String>) -> Result<Unlocking> {
+    async fn release(&self, name: &StateName, claim: &Claim, released: Option<String>) -> Result<Unlocking> {
+        let (id, user) = (claim.lock_id.as_deref(), claim.user.as_deref());
         self.change(name, |head| match &head.header.lock {
-            Some(held) if held.id() == id => {
+            Some(held) if Some(held.id()) == id && held.is_of_another(user) => {
+                Decision::Answer(Unlocking::OfAnother(held.clone()))
+            }
+            Some(held) if Some(held.id()) == id => {
                 let header = Header { lock: None, released: released.clone(), ..head.header.clone() };
                 // A power cut may bring the lock back, for somebody to release once more.
                 Decision::append(Entry::marker(header), Durability::Quick, Unlocking::Released(held.clone()))
             }
             Some(held) => Decision::Answer(Unlocking::Held(held.clone())),
-            None if head.header.released.as_deref() == Some(id) => Decision::Answer(Unlocking::Repeated),
+            None if id.is_some() && head.header.released.as_deref() == id => {
+                Decision::Answer(Unlocking::Repeated)
+            }
             None => Decision::Answer(Unlocking::NotLocked),
         })
         .await
@@ -342,10 +384,12 @@ pub(super) fn random_text() -> Result<String> {
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Returns why a writer with this lock id may not write, if it may not.
-fn refusal(header: &Header, lock_id: Option<&str>) -> Option<Writing> {
-    match (&header.lock, lock_id) {
-        (Some(held), Some(id)) if held.id() == id => None,
+/// Returns why a writer with this claim may not write, if it may not.
+fn refusal(header: &Header, claim: &Claim) -> Option<Writing> {
+    match (&header.lock, claim.lock_id.as_deref()) {
+        (Some(held), Some(id)) if held.id() == id => {
+            held.is_of_another(claim.user.as_deref()).then(|| Writing::OfAnother(held.clone()))
+        }
         (Some(held), _) => Some(Writing::Locked(held.clone())),
         (None, Some(_)) => Some(Writing::Stale),
         (None, None) => None,

@@ -39,6 +39,7 @@ mod state_diff;
 mod state_edit;
 mod state_encryption;
 mod state_place;
+mod state_serial;
 mod state_versions;
 mod store;
 mod surroundings;

@@ -1,5 +1,6 @@
 //! Why a stack stopped: OpenTofu's diagnostics and our own errors, with hints.
 
+use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use jiff::Timestamp;
@@ -42,6 +43,16 @@ const fn code_of(kind: Kind) -> Option<&'static str> {
     }
 }
 
+/// Returns the kind of a failure, which makes the exit code.
+pub(super) fn kind_of(error: &StackError) -> Kind {
+    match error.code.as_deref() {
+        Some(StackError::LOCKED) => Kind::Locked,
+        Some(StackError::UNAVAILABLE) => Kind::Unavailable,
+        Some(StackError::REFUSED) => Kind::Refused,
+        _ => Kind::Failed,
+    }
+}
+
 /// Explains a tofu that did not succeed.
 pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched) -> Stop {
     let left_lock = session.release_left_lock(stack).await.unwrap_or(false);
@@ -55,7 +66,8 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
         return locked(session, stack, first).await.into();
     }
     let context = Context { stack: &stack.id, path: &stack.path };
-    let mut hints: Vec<String> = Vec::new();
+    let mut hints: Vec<String> =
+        unsaved_state(session, stack).map(|_| way_to_save(&stack.id)).into_iter().collect();
     for hint in errors.iter().flat_map(|diagnostic| hints_for(diagnostic, context)) {
         if !hints.contains(&hint) {
             hints.push(hint);
@@ -67,6 +79,17 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
         detail: errors.iter().map(|diagnostic| described(diagnostic)).collect::<Vec<_>>().join("\n"),
         hint: joined(hints),
     })
+}
+
+/// Returns the file in which tofu left a state that it could not save, if there is one.
+pub(super) fn unsaved_state(session: &Session, stack: &Stack) -> Option<PathBuf> {
+    let path = stack.path.join("errored.tfstate");
+    session.project.root.join(&path).exists().then_some(path)
+}
+
+/// Says how such a state is saved.
+pub(super) fn way_to_save(id: &StackId) -> String {
+    format!("save it: `infra state push {id} --errored`, which removes the file")
 }
 
 /// Describes a tofu that failed without a diagnostic: a crash, or a kill from outside.

@@ -11,8 +11,9 @@ use super::failure::Stop;
 use super::init::init_stack;
 use super::inspect::{bare_run, hints_about};
 use super::options::WhenToInit;
-use super::session::Session;
+use super::session::{Session, StateSource, state_name};
 use super::stack_secrets::{StackSecrets, variables_text};
+use super::state_edit::open_state;
 use crate::error::{Error, Result};
 use crate::model::project::OutputRef;
 use crate::model::{Fingerprint, Stack, StackId, StackRun};
@@ -52,6 +53,9 @@ pub(super) async fn resolve_inputs(session: &Session, run: &StackRun) -> Result<
         if output.and_then(|output| output.get("sensitive")) == Some(&Value::Bool(true)) {
             let mut hidden = Vec::new();
             collect_literals(value, &mut hidden);
+            for earlier in earlier_values(session, from).await {
+                collect_literals(&earlier, &mut hidden);
+            }
             session.hide(hidden)?;
         }
         inputs.values.insert(variable.clone(), value.clone());
@@ -88,6 +92,26 @@ pub(super) async fn outputs_of(session: &Session, id: &StackId) -> Result<Value,
         .map_err(|e| Error::failed(format!("the outputs of `{id}` are no JSON")).because(e))?;
     session.outputs.borrow_mut().insert(id.clone(), outputs.clone());
     Ok(outputs)
+}
+
+/// How many earlier versions of a state are looked at.
+const EARLIER: usize = 3;
+
+/// Returns what an output was before: a plan shows the old value beside the new one, and the state
+/// of the stack that took it does not know that it is sensitive.
+async fn earlier_values(session: &Session, from: &OutputRef) -> Vec<Value> {
+    let Ok(stack) = session.stack(&from.stack) else { return Vec::new() };
+    let (Ok(StateSource::Store(store)), Ok(name)) = (session.state_source(stack), state_name(stack)) else {
+        return Vec::new();
+    };
+    let mut values = Vec::new();
+    for version in store.versions(&name).await.unwrap_or_default().iter().rev().take(EARLIER) {
+        let Ok(Some(bytes)) = store.read_version(&name, version.number).await else { continue };
+        let Ok(bytes) = open_state(session, &from.stack, &bytes) else { continue };
+        let state: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        values.extend(state.pointer(&format!("/outputs/{}/value", from.output)).cloned());
+    }
+    values
 }
 
 fn check_declared(stack: &Stack, variable: &str, from: &OutputRef) -> Result<()> {

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::failure::Stop;
+use super::failure::{Stop, kind_of};
 use super::init::init_stack;
 use super::inputs::{outputs_of, resolve_inputs};
 use super::options::WhenToInit;
 use super::session::Session;
 use super::stack_secrets::StackSecrets;
 use super::var_files::var_files;
-use crate::error::{Error, Exit, Result};
+use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Diagnostic, Severity, Stack, StackId, StackRun};
 use crate::process::{self, Captured, Invocation};
 use crate::stacks;
 use crate::tofu::call::{self, FmtMode};
-use crate::tofu::hints::{Context, hints_for};
+use crate::tofu::hints::{Context, cause_of, hints_for};
 
 /// Returns the outputs of stacks, by stack and name, sensitive values included.
 pub async fn read_outputs(session: &Session, chosen: &[StackId]) -> Result<Map<String, Value>> {
@@ -154,16 +154,37 @@ pub(super) fn check(session: &Session, id: &StackId, captured: &Captured) -> Res
         return Err(Error::interrupted("stopped"));
     }
     let said = session.redacted(String::from_utf8_lossy(&captured.stderr).trim());
-    let error = Error::failed(format!("tofu failed in `{id}`")).detail(said.clone());
-    Err(hints_about(session, id, &said).into_iter().fold(error, Error::hint))
+    let told = Told::of(&said);
+    let error = match told.kind() {
+        Kind::Locked => Error::locked(format!("state of `{id}` is locked")),
+        kind => Error::new(kind, format!("tofu failed in `{id}`")),
+    };
+    Err(told.hints(session, id).into_iter().fold(error.detail(said), Error::hint))
 }
 
 /// Returns what to do about what tofu wrote in its frame for people.
 pub(super) fn hints_about(session: &Session, id: &StackId, said: &str) -> Vec<String> {
-    let Ok(stack) = session.stack(id) else { return Vec::new() };
-    let (severity, detail) = (Severity::Error, said.replace(['│', '╷', '╵'], " "));
-    let diagnostic = Diagnostic { severity, summary: String::new(), detail, address: None, place: None };
-    hints_for(&diagnostic, Context { stack: id, path: &stack.path })
+    Told::of(said).hints(session, id)
+}
+
+/// What tofu wrote in its frame for people.
+struct Told(Diagnostic);
+
+impl Told {
+    fn of(said: &str) -> Self {
+        let (severity, detail) = (Severity::Error, said.replace(['│', '╷', '╵'], " "));
+        Self(Diagnostic { severity, summary: String::new(), detail, address: None, place: None })
+    }
+
+    fn kind(&self) -> Kind {
+        let locked = self.0.mentions("Error acquiring the state lock").then_some(Kind::Locked);
+        cause_of(&self.0).or(locked).unwrap_or(Kind::Failed)
+    }
+
+    fn hints(&self, session: &Session, id: &StackId) -> Vec<String> {
+        let Ok(stack) = session.stack(id) else { return Vec::new() };
+        hints_for(&self.0, Context { stack: id, path: &stack.path })
+    }
 }
 
 /// Turns the early end of a stack's life into an error of the command.
@@ -172,7 +193,7 @@ pub(super) fn stopped(id: &StackId, stop: Stop) -> Error {
         Stop::Interrupted => Error::interrupted("stopped"),
         Stop::Deferred(reason) => Error::failed(format!("`{id}` is deferred {reason}")),
         Stop::Failed(error) => {
-            let failed = Error::failed(format!("{id}: {}", error.summary)).detail(error.detail);
+            let failed = Error::new(kind_of(&error), format!("{id}: {}", error.summary)).detail(error.detail);
             error.hint.iter().flat_map(|hint| hint.lines()).fold(failed, Error::hint)
         }
     }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::applied;
-use super::failure::{Stop, explain};
+use super::failure::{Stop, explain, unsaved_state, way_to_save};
 use super::init::init_stack;
 use super::inputs::{Inputs, resolve_inputs};
 use super::options::{RunOptions, StalePlans, WhenToInit};
@@ -78,6 +78,7 @@ impl StackLife<'_> {
 
     /// Makes a plan and saves it for review.
     pub async fn plan(self) -> Result<Planned, Stop> {
+        self.warn_of_unsaved_state();
         self.plan_into(SavedPlans::at(&self.options.plans_dir)).await
     }
 
@@ -268,15 +269,26 @@ impl StackLife<'_> {
 
     /// Refuses to change anything while a state that could not be saved lies in the folder.
     fn check_unsaved_state(self) -> Result<()> {
-        let (id, path) = (&self.run.stack.id, self.run.stack.path.join("errored.tfstate"));
-        if !self.session.project.root.join(&path).exists() {
-            return Ok(());
-        }
+        let id = &self.run.stack.id;
+        let Some(path) = unsaved_state(self.session, &self.run.stack) else { return Ok(()) };
         Err(Error::failed(format!("an earlier run of `{id}` could not save its state"))
             .code("unsaved-state")
             .at(path.display())
             .detail("applying now would make what that run made once more")
-            .hint(format!("save it: `infra state push {id} --errored`, which removes the file")))
+            .hint(way_to_save(id)))
+    }
+
+    /// Tells that a plan is made without what an earlier run did.
+    fn warn_of_unsaved_state(self) {
+        let id = &self.run.stack.id;
+        if let Some(path) = unsaved_state(self.session, &self.run.stack) {
+            let path = path.display();
+            let message = format!(
+                "an earlier run could not save its state, which lies in `{path}`: this plan does not know what it made"
+            );
+            let stack = Some(id.clone());
+            self.session.events.emit(RunEvent::Warning { stack, message, hints: vec![way_to_save(id)] });
+        }
     }
 
     pub fn step(self, step: Step) {

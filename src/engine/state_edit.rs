@@ -13,6 +13,7 @@ use super::inspect::{prepared, successful};
 use super::session::Session;
 use super::state_copy::{Sealing, WithoutCopy, put_aside};
 use super::state_place::{Storing, place_of};
+use super::state_serial::with_serial;
 use crate::error::{Error, Result};
 use crate::model::{Stack, StackId};
 use crate::tofu::call::{self, PushMode};
@@ -162,16 +163,11 @@ pub fn open_state(session: &Session, id: &StackId, bytes: &[u8]) -> Result<Zeroi
     envelope::open(bytes, passphrase_of(session, id))
 }
 
-/// Returns an old state as the successor of the current one: the same content, a higher serial.
+/// Returns an old state as the successor of the current one: the same text, a higher serial.
 pub fn as_successor(old: &[u8], current: Option<&StateFacts>) -> Result<Zeroizing<Vec<u8>>> {
-    let mut state: Value = serde_json::from_slice(old)
-        .map_err(|error| Error::invalid("the old version is no state in JSON").because(error))?;
-    let own = state.get("serial").and_then(Value::as_u64).unwrap_or(0);
-    let serial = current.map_or(own, |current| current.serial.max(own) + 1);
-    let Some(map) = state.as_object_mut() else { return Err(Error::invalid("the old version is no state")) };
-    map.insert("serial".to_owned(), serial.into());
-    let bytes = serde_json::to_vec_pretty(&state);
-    bytes.map(Zeroizing::new).map_err(|error| Error::bug("a state has no JSON form").because(error))
+    let facts = StateFacts::read(old).ok_or_else(|| Error::invalid("the old version is no state in JSON"))?;
+    let serial = current.map_or(facts.serial, |current| current.serial.max(facts.serial) + 1);
+    with_serial(old, serial).map(Zeroizing::new)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::failure::kind_of;
 use crate::error::{Exit, Kind};
-use crate::model::{RunCommand, StackError, StackId, StackReport, StackResult, StackRun};
+use crate::model::{RunCommand, StackId, StackReport, StackResult, StackRun};
 
 /// The results of a run, in the order the stacks were finished.
 #[derive(Debug, Default)]
@@ -92,18 +93,11 @@ impl Tally {
 
     /// Only failures of one kind make the run a failure of that kind.
     fn kind_of_failures(&self) -> Kind {
-        let all = |is: fn(&StackError) -> bool| {
-            let mut failed = self.reports.iter().filter(|report| report.result == StackResult::Failed);
-            failed.all(|report| report.error.as_ref().is_some_and(is))
-        };
-        if all(StackError::is_lock) {
-            Kind::Locked
-        } else if all(StackError::is_unavailable) {
-            Kind::Unavailable
-        } else if all(StackError::is_refused) {
-            Kind::Refused
-        } else {
-            Kind::Failed
+        let failed = self.reports.iter().filter(|report| report.result == StackResult::Failed);
+        let mut kinds = failed.map(|report| report.error.as_ref().map_or(Kind::Failed, kind_of));
+        match kinds.next() {
+            Some(first) if kinds.all(|kind| kind == first) => first,
+            _ => Kind::Failed,
         }
     }
 }
@@ -111,6 +105,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::StackError;
 
     fn tally(results: &[(StackResult, Option<&str>)]) -> Tally {
         let mut tally = Tally::default();

@@ -48,16 +48,6 @@ impl StackError {
     /// The code of a failure because credentials are missing or wrong.
     pub const REFUSED: &str = "refused";
 
-    /// Returns whether credentials are the cause.
-    pub fn is_refused(&self) -> bool {
-        self.code.as_deref() == Some(Self::REFUSED)
-    }
-
-    /// Returns whether something that cannot be reached is the cause.
-    pub fn is_unavailable(&self) -> bool {
-        self.code.as_deref() == Some(Self::UNAVAILABLE)
-    }
-
     /// Returns the lines of the detail without the summary, with which tofu's own words begin.
     pub fn rest_of_detail(&self) -> impl Iterator<Item = &str> {
         let rest = self.detail.strip_prefix(self.summary.as_str()).unwrap_or(&self.detail);

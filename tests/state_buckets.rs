@@ -13,7 +13,12 @@ mod faults;
 mod history;
 #[path = "support/minio.rs"]
 mod minio;
+#[path = "support/served.rs"]
+mod served;
 mod support;
+#[path = "support/tools.rs"]
+#[expect(dead_code, reason = "each test file uses its own part")]
+mod tools;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -28,6 +33,7 @@ use infra::state::{HeldLock, Locking, StateName, StateStore, StorePlace, Unlocki
 use jiff::Timestamp;
 use minio::{Minio, PASSWORD, USER, minio};
 use nix::sys::signal::Signal;
+use served::Served;
 use support::{Project, SIMPLE};
 
 fn open(url: &str) -> StateStore {
@@ -167,6 +173,36 @@ fn wrong_credentials_and_a_missing_bucket_are_told_apart() {
 
     wrong.run("plan a").exits(69).stderr_has("SignatureDoesNotMatch").stderr_lacks("panicked");
     missing.run("plan a").exits(69).stderr_has("NoSuchBucket").stderr_lacks("panicked");
+}
+
+#[test]
+fn a_server_takes_the_credentials_of_a_bucket_from_the_secrets_around_it() {
+    let key = tools::AgeKey::new();
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    let secrets = format!("aws_access_key_id: {USER}\naws_secret_access_key: {PASSWORD}\n");
+    project.write("infrastructure/secrets.sops.yaml", &secrets);
+    let args = ["encrypt", "--age", &key.recipient, "--in-place", "secrets.sops.yaml"];
+    key.run_sops(&project.path("infrastructure"), &args);
+    let url = minio().fresh_url();
+
+    let serve = |folder: &Path, wrong: Option<&str>| {
+        let (folder, wrong, url) = (folder.to_owned(), wrong.map(str::to_owned), url.clone());
+        let secret = key.secret.clone();
+        move |command: &mut std::process::Command, _: &Path| {
+            command.args(["--store", &url]).current_dir(folder).env("SOPS_AGE_KEY", secret);
+            for name in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] {
+                wrong.iter().for_each(|value| _ = command.env(name, value));
+            }
+        }
+    };
+    let server = Served::with(serve(project.root(), None));
+    let overruled = Served::refused(serve(project.root(), Some("not-the-right-one")));
+    let outside = Served::refused(serve(tempfile::tempdir().unwrap().path(), None));
+
+    assert_eq!(server.send("POST", "/states/a", "one").status, 200);
+    assert_eq!(server.send("GET", "/states/a", "").body, "one");
+    assert!(overruled.contains("InvalidAccessKeyId"), "the environment wins: {overruled}");
+    assert!(outside.contains("no credentials for the bucket"), "{outside}");
 }
 
 #[tokio::test]

@@ -356,17 +356,22 @@ fn a_state_that_could_not_be_saved_is_stored_by_one_command() {
     project.run("state push x --errored").exits(1).stderr_has("has no state that could not be saved");
 }
 
-fn migrated(project: &Project, to: &str) {
+/// Moves the state and returns what was said about the copy.
+fn migrated(project: &Project, to: &str) -> support::Finished {
     let before = project.run("state pull x").succeeds().stdout;
-    project.run(&format!("state migrate x --to {to} --yes")).succeeds().stderr_has("copied and compared");
+    let said = project.run(&format!("state migrate x --to {to} --yes")).succeeds();
     let after = project.run("state pull x").succeeds().stdout;
     let content = |state: &str| {
         let state: serde_json::Value = serde_json::from_str(state).unwrap();
-        ["lineage", "resources", "outputs"].map(|part| state[part].clone())
+        ["serial", "lineage", "resources", "outputs"].map(|part| state[part].clone())
     };
     assert_eq!(content(&before), content(&after), "{to}");
     project.run("plan x --detailed-exitcode").exits(0);
+    said
 }
+
+const BYTES: &str = "every byte is the same";
+const CONTENT: &str = "its content is the same, written in the way of the new place";
 
 #[test]
 fn a_state_moves_between_all_backends_and_stays_the_same() {
@@ -380,14 +385,256 @@ fn a_state_moves_between_all_backends_and_stays_the_same() {
         .env("TF_HTTP_PASSWORD", PASSWORD);
     project.run("apply x --yes").succeeds();
 
-    migrated(&project, "embedded");
-    migrated(&project, &format!("s3://{bucket}/a/x.tfstate?region=us-east-1&endpoint=http://{address}"));
-    migrated(&project, &format!("http://{}/states/moved/x", server.address));
-    migrated(&project, "local:other.tfstate");
+    let s3 = format!("s3://{bucket}/a/x.tfstate?region=us-east-1&endpoint=http://{address}");
+    migrated(&project, "embedded").stderr_has(BYTES);
+    migrated(&project, &s3).stderr_has(CONTENT);
+    migrated(&project, &format!("http://{}/states/moved/x", server.address)).stderr_has(BYTES);
+    migrated(&project, "local:other.tfstate").stderr_has(BYTES);
 
     assert!(project.has("infrastructure/01-a/x/terraform.tfstate.moved"), "the old state is kept");
     assert!(server.send("GET", "/states/moved/x", "").body.contains("terraform_data"));
     project.run("state migrate x --to local:other.tfstate --yes").exits(64).stderr_has("there already");
+}
+
+#[test]
+fn a_state_is_moved_byte_for_byte_and_stays_private() {
+    let server = Served::start();
+    let project = Project::new()
+        .stack("01-a/x", &stack("backend \"local\" {}", "one"))
+        .env("TF_HTTP_USERNAME", USER)
+        .env("TF_HTTP_PASSWORD", PASSWORD);
+    project.run("apply x --yes").succeeds();
+    let original = project.read("infrastructure/01-a/x/terraform.tfstate") + "\n \n";
+    project.write("infrastructure/01-a/x/terraform.tfstate", &original);
+
+    migrated(&project, &format!("http://{}/states/moved/x", server.address)).stderr_has(BYTES);
+    let served = server.send("GET", "/states/moved/x", "").body;
+    migrated(&project, "local:other.tfstate").stderr_has(BYTES);
+
+    assert!(served == original && project.read("infrastructure/01-a/x/other.tfstate") == original);
+    let mode = std::fs::metadata(project.path("infrastructure/01-a/x/other.tfstate")).unwrap().permissions();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o777, 0o600);
+    assert!(server.send("GET", "/states/moved/x/lock", "").body.contains("not locked"));
+}
+
+#[test]
+fn a_state_moves_to_a_bucket_with_a_table_of_locks_under_its_own_serial() {
+    moto().bucket_with_table("moved-states");
+    let endpoint = format!("http://{}", moto().address);
+    let project = Project::new()
+        .stack("01-a/x", &stack("backend \"local\" {}", "one"))
+        .env("AWS_ACCESS_KEY_ID", "test")
+        .env("AWS_SECRET_ACCESS_KEY", "test")
+        .env("AWS_ENDPOINT_URL_DYNAMODB", &endpoint);
+    project.run("apply x --yes").succeeds();
+
+    let to = format!(
+        "s3://moved-states/x.tfstate?region=us-east-1&endpoint={endpoint}&use_lockfile=false&dynamodb_table=moved-states"
+    );
+
+    migrated(&project, &to).stderr_has(CONTENT);
+}
+
+#[test]
+fn a_state_is_stored_under_exactly_the_serial_it_has() {
+    for backend in [EMBEDDED, "backend \"local\" {}"] {
+        let project = Project::new().stack("01-a/x", &stack(backend, "one"));
+        project.run("apply x --yes").succeeds();
+        let next = successor(&project.run("state pull x").succeeds().stdout);
+        project.write("next.tfstate", &next);
+
+        let said = project.run("state push x next.tfstate").succeeds();
+
+        said.stderr_has(&format!("serial {}, ", serial(&next)));
+        assert_eq!(serial(&project.run("state pull x").succeeds().stdout), serial(&next), "{backend}");
+        assert!(project.locks().is_empty());
+    }
+}
+
+/// A project whose states are encrypted with a passphrase from its secrets, and the key to them.
+fn encrypted(backend: &str) -> (Project, tools::AgeKey) {
+    let key = tools::AgeKey::new();
+    let project = Project::new().stack("01-a/x", &stack(backend, "one")).env("SOPS_AGE_KEY", &key.secret);
+    project
+        .write("infrastructure/secrets.sops.yaml", "state_encryption_passphrase: a-long-enough-passphrase\n");
+    let path = project.path("infrastructure");
+    key.run_sops(&path, &["encrypt", "--age", &key.recipient, "--in-place", "secrets.sops.yaml"]);
+    (project, key)
+}
+
+/// The copies that were put aside, oldest first.
+fn copies(project: &Project) -> Vec<String> {
+    let folder = std::fs::read_dir(project.path(".infra/backups/01-a/x")).into_iter().flatten().flatten();
+    let mut files: Vec<_> = folder.map(|entry| entry.path()).collect();
+    files.sort();
+    files.into_iter().map(|file| std::fs::read_to_string(file).unwrap()).collect()
+}
+
+#[test]
+fn an_encrypted_state_is_moved_and_stored_without_ever_lying_in_the_clear() {
+    let server = Served::start();
+    let (address, bucket) = (minio().address, minio().bucket());
+    let (project, _key) = encrypted("backend \"local\" {}");
+    let project = project
+        .env("AWS_ACCESS_KEY_ID", minio::USER)
+        .env("AWS_SECRET_ACCESS_KEY", minio::PASSWORD)
+        .env("TF_HTTP_USERNAME", USER)
+        .env("TF_HTTP_PASSWORD", PASSWORD);
+    project.run("apply x --yes").succeeds();
+    let original = project.read("infrastructure/01-a/x/terraform.tfstate");
+
+    let http = format!("http://{}/states/moved/x", server.address);
+    migrated(&project, &http).stderr_has("every byte of it, encrypted as it is, is the same");
+    let served = server.send("GET", "/states/moved/x", "").body;
+    let next = successor(&project.run("state pull x").succeeds().stdout);
+    project.write("next.tfstate", &next);
+    project.run("state push x next.tfstate").succeeds();
+    let pushed = project.run("state pull x").succeeds().stdout;
+    let s3 = format!("s3://{bucket}/x.tfstate?region=us-east-1&endpoint=http://{address}");
+    project.run(&format!("state migrate x --to {s3} --yes")).succeeds().stderr_has("encrypted anew by tofu");
+
+    assert!(served == original && served.contains("encrypted_data"));
+    assert_eq!((serial(&pushed), pushed.contains("\"changed\"")), (serial(&next), true));
+    assert!(!server.send("GET", "/states/moved/x", "").body.contains("terraform_data"));
+    assert_eq!(serial(&project.run("state pull x").succeeds().stdout), serial(&next));
+}
+
+#[test]
+fn an_encrypted_state_is_put_aside_as_it_lies() {
+    let bucket = minio().bucket();
+    let s3 = s3_block(minio().address, &bucket, "use_lockfile = true");
+    for backend in ["backend \"local\" {}", &s3] {
+        let (project, _key) = encrypted(backend);
+        let project =
+            project.env("AWS_ACCESS_KEY_ID", minio::USER).env("AWS_SECRET_ACCESS_KEY", minio::PASSWORD);
+        project.run("apply x --yes").succeeds();
+
+        project.run("state mv x terraform_data.thing terraform_data.moved").succeeds();
+
+        let copies = copies(&project);
+        assert!(copies.len() == 1 && copies[0].contains("encrypted_data"), "{backend}: {copies:?}");
+        assert!(!copies[0].contains("terraform_data"), "{copies:?}");
+        project.write("back.tfstate", &copies[0]);
+        project.run("state push x back.tfstate --force").succeeds();
+        assert!(project.resources("x").contains(&"terraform_data.thing".to_owned()));
+    }
+}
+
+/// A bucket whose credentials only tofu finds.
+fn with_hidden_credentials(project: Project) -> Project {
+    let file = project.path("credentials");
+    let text = format!(
+        "[default]\naws_access_key_id = {}\naws_secret_access_key = {}\n",
+        minio::USER,
+        minio::PASSWORD
+    );
+    project.write("credentials", &text);
+    project.env("AWS_SHARED_CREDENTIALS_FILE", &file.display().to_string())
+}
+
+#[test]
+fn an_encrypted_state_that_only_tofu_can_read_is_put_aside_sealed() {
+    let block = s3_block(minio().address, &minio().bucket(), "use_lockfile = true");
+    let (project, _key) = encrypted(&block);
+    let project = with_hidden_credentials(project);
+    project.run("apply x --yes").succeeds();
+
+    project.run("state rm x terraform_data.thing").succeeds();
+
+    let copies = copies(&project);
+    assert!(copies.len() == 1 && copies[0].contains("encrypted_data"), "{copies:?}");
+    project.write("back.tfstate", &copies[0]);
+    project.run("state push x back.tfstate --force").succeeds();
+    assert!(project.resources("x").contains(&"terraform_data.thing".to_owned()));
+}
+
+#[test]
+fn an_encrypted_state_that_cannot_be_put_aside_is_changed_only_by_force() {
+    let encryption = r#"{"key_provider":{"pbkdf2":{"mine":{"passphrase":"a-passphrase-of-my-own"}}},"method":{"aes_gcm":{"mine":{"keys":"${key_provider.pbkdf2.mine}"}}},"state":{"method":"method.aes_gcm.mine","enforced":true}}"#;
+    let block = s3_block(minio().address, &minio().bucket(), "use_lockfile = true");
+    let project = Project::new().stack("01-a/x", &stack(&block, "one")).env("TF_ENCRYPTION", encryption);
+    let project = with_hidden_credentials(project);
+    project.run("apply x --yes").succeeds();
+
+    let refused = project.run("state rm x terraform_data.thing").exits(77);
+    assert_eq!(project.resources("x").len(), 2);
+    project.run("state rm x terraform_data.thing --force").succeeds();
+
+    refused.stderr_has("no copy of the encrypted state of `01-a/x` can be kept").stderr_has("--force");
+    assert_eq!(project.resources("x"), ["terraform_data.hidden"]);
+    assert!(copies(&project).is_empty());
+}
+
+#[test]
+fn a_lock_is_found_where_init_and_the_workspace_put_the_state() {
+    let bucket = minio().bucket();
+    let whole = s3_block(minio().address, &bucket, "use_lockfile = true");
+    let partial: Vec<&str> =
+        whole.lines().filter(|line| !line.contains("bucket") && !line.contains("key ")).collect();
+    let project =
+        Project::new().env("AWS_ACCESS_KEY_ID", minio::USER).env("AWS_SECRET_ACCESS_KEY", minio::PASSWORD);
+    project.write("infrastructure/01-a/x/main.tf", &stack(&partial.join("\n"), "one"));
+    project
+        .run(&format!("init x -- -backend-config=bucket={bucket} -backend-config=key=deep/x.tfstate"))
+        .succeeds();
+    project.run("tofu --stack x -- workspace new prod").succeeds();
+
+    let run = holding(&project, &partial.join("\n"));
+
+    released_after_kill(&project, run);
+}
+
+/// A server of the http backend that knows one state and nothing of versions.
+fn simple_server() -> std::net::SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = std::io::Read::read(&mut stream, &mut [0; 8192]);
+            let state = r#"{"version":4,"serial":1,"lineage":"l","outputs":{},"resources":[]}"#;
+            let length = state.len();
+            let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
+            let _ = std::io::Write::write_all(&mut stream, (head + state).as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn a_backend_without_versions_is_named_with_the_reason_and_the_way_out() {
+    let bucket = s3_block(minio().address, &minio().bucket(), "use_lockfile = true");
+    let http = format!("backend \"http\" {{\n    address = \"http://{}/x\"\n  }}", simple_server());
+    let project = Project::new()
+        .stack("01-a/file", &stack("backend \"local\" {}", "one"))
+        .stack("01-a/bucket", &stack(&bucket, "one"))
+        .stack("01-a/server", &stack(&http, "one"));
+
+    for command in ["history", "diff", "rollback"] {
+        let ask = |stack: &str| match command {
+            "rollback" => project.run(&format!("state rollback {stack} 1 --yes")),
+            _ => project.run(&format!("state {command} {stack}")),
+        };
+        let way_out = "--to embedded";
+        ask("file").exits(64).stderr_has("in a local backend").stderr_has("it is a file").stderr_has(way_out);
+        ask("bucket").exits(64).stderr_has("in a s3 backend").stderr_has("versioning").stderr_has(way_out);
+        ask("server").exits(69).stderr_has("keeps no versions").stderr_has(way_out);
+    }
+}
+
+#[test]
+fn a_lock_is_not_looked_for_in_another_workspace() {
+    let project = Project::new().stack("01-a/x", &stack("backend \"local\" {}", "one"));
+    project.run("init x").succeeds();
+    project.run("tofu --stack x -- workspace new prod").succeeds();
+
+    let run = holding(&project, "backend \"local\" {}");
+    let locks = project.locks();
+    run.signal(Signal::SIGINT);
+    run.wait();
+
+    assert_eq!((locks.len(), locks[0]["alive"].as_bool()), (1, Some(true)), "{locks:?}");
+    project.run("state migrate x --to embedded --yes").exits(64).stderr_has("workspace `prod`");
 }
 
 #[test]

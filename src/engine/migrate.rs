@@ -59,7 +59,7 @@ pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migratio
     let stack = session.stack(id)?;
     if let Some(workspace) = selected_workspace(&session.data_dir_of(stack)) {
         return Err(Error::usage(format!("`{id}` is in the workspace `{workspace}`")).hint(format!(
-            "`infra tofu {id} -- workspace select default`; other workspaces stay where they are"
+            "`infra tofu --stack {id} -- workspace select default`; other workspaces stay where they are"
         )));
     }
     let before = pull_state(session, id).await?;
@@ -138,6 +138,7 @@ impl<'a> Trial<'a> {
     async fn copy(&self, original: &Original, mode: PushMode) -> Result<Likeness> {
         self.tofu(|base| call::init(base, InitBackend::Yes, &[], call::Narration::MessagesOnly)).await?;
         let place = self.place()?;
+        let seen = if place.is_writable() { place.read().await? } else { None };
         self.check_free(&place, &original.state, mode).await?;
         let bytes = match place.is_writable() {
             true => original.bytes(self.session, &self.stack)?,
@@ -146,7 +147,12 @@ impl<'a> Trial<'a> {
         let likeness = match bytes {
             Some(bytes) => {
                 let storing = Storing { operation: "state migrate", bytes: &bytes };
-                let stored = place.store(self.session, storing, |_| Ok(())).await?;
+                let unchanged =
+                    |there: Option<&[u8]>| match there == seen.as_ref().map(|seen| seen.as_slice()) {
+                        true => Ok(()),
+                        false => Err(Error::failed("somebody stored another state there meanwhile")),
+                    };
+                let stored = place.store(self.session, storing, unchanged).await?;
                 let likeness = if is_encrypted(&bytes) { Likeness::EncryptedBytes } else { Likeness::Bytes };
                 if stored == bytes { likeness } else { Likeness::Content }
             }

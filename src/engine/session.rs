@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
 use super::reached::Reached;
+use super::stack_locks::http_state;
 use super::stack_secrets::StackSecrets;
 use super::store::{hide_from_git, open_store, store_environment};
 use super::surroundings::{Repository, Surroundings};
@@ -328,6 +329,13 @@ impl Session {
             (StateAccess::Remote(_), Backend::Embedded) => {
                 let env = self.environment_of(stack, &BTreeMap::new())?;
                 RemoteState::from_environment(&env).map(|remote| StateSource::Remote(Box::new(remote)))
+            }
+            (_, Backend::Configured { kind, .. }) if kind == "http" => {
+                let env = self.environment_of(stack, &BTreeMap::new())?;
+                Ok(match http_state(&stack.backend, env)? {
+                    Some(remote) => StateSource::Remote(Box::new(remote)),
+                    None => StateSource::Foreign(kind.clone()),
+                })
             }
             _ => Ok(StateSource::Foreign(stack.backend.kind().to_owned())),
         }

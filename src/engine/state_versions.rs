@@ -50,9 +50,19 @@ pub async fn read_version(session: &Session, id: &StackId, number: u64) -> Resul
 }
 
 fn without_versions(id: &StackId, kind: &str) -> Error {
+    let (why, more) = match kind {
+        "local" => ("it is a file, of which there is one", None),
+        "s3" => (
+            "a bucket keeps old objects if versioning is switched on for it, and only its own tools list them",
+            Some("switch on versioning for the bucket to have old states there all the same"),
+        ),
+        _ => ("only tofu speaks to it, and tofu asks for the newest state only", None),
+    };
     Error::usage(format!(
         "`{id}` keeps its state in a {kind} backend, which has no versions that infra knows"
     ))
-    .hint("copies from before `infra state push`, `rm` and `mv` are in `.infra/backups`")
+    .detail(why)
     .hint(format!("move it to where versions are kept: `infra state migrate {id} --to embedded`"))
+    .hint_if(more)
+    .hint("copies from before `infra state push`, `rm` and `mv` are in `.infra/backups`")
 }

@@ -85,11 +85,16 @@ fn region<'a>(bucket: &'a Bucket, env: &'a Environment) -> Option<&'a str> {
     given.or_else(|| endpoint(bucket, env).map(|_| "us-east-1"))
 }
 
-fn check_credentials(bucket: &Bucket, env: &Environment) -> Result<()> {
+/// Returns whether anything says who asks.
+pub(super) fn has_credentials(bucket: &Bucket, env: &Environment) -> bool {
     let has = |name: &str| env.get(name).is_some();
     let by_key = has("AWS_ACCESS_KEY_ID") && has("AWS_SECRET_ACCESS_KEY");
     let by_role = ROLE_VARIABLES.iter().any(|name| has(name));
-    if bucket.credentials == CredentialSource::Instance || by_key || by_role {
+    bucket.credentials == CredentialSource::Instance || by_key || by_role
+}
+
+fn check_credentials(bucket: &Bucket, env: &Environment) -> Result<()> {
+    if has_credentials(bucket, env) {
         return Ok(());
     }
     Err(Error::new(Kind::Refused, format!("there are no credentials for the bucket `{}`", bucket.name))

@@ -187,12 +187,18 @@ impl RemoteState {
         }
         serde_json::from_slice(&self.bytes(answer).await?).map_err(|_| {
             Error::unavailable(format!("the server at `{}` keeps no versions that it tells", self.address))
-                .hint("`infra state serve` does")
+                .detail("it is a server of the http backend, and answers a question for versions with something else")
+                .hint("move the state to where versions are kept: `infra state migrate STACK --to embedded`")
+                .hint("or to a server that keeps them: `infra state serve`")
         })
     }
 
     /// Returns an old version.
     pub async fn version(&self, number: u64) -> Result<Option<Vec<u8>>> {
+        // A server that knows no versions would answer with the current state.
+        if !self.versions().await?.versions.iter().any(|version| version.number == number) {
+            return Ok(None);
+        }
         let answer =
             self.send(self.client.get(with_query(&self.address, &format!("version={number}")))).await?;
         match answer.status() {
@@ -244,7 +250,9 @@ fn with_query(address: &str, query: &str) -> String {
 }
 
 fn build(env: &Environment) -> Result<Client> {
-    let mut builder = Client::builder().timeout(TIMEOUT).connect_timeout(Duration::from_secs(5));
+    // Requests may lie far apart, and a server closes what is idle: each has its own connection.
+    let builder = Client::builder().pool_max_idle_per_host(0);
+    let mut builder = builder.timeout(TIMEOUT).connect_timeout(Duration::from_secs(5));
     if let Some(pem) = env.get("TF_HTTP_CLIENT_CA_CERTIFICATE_PEM") {
         let bundle = Certificate::from_pem_bundle(pem.as_bytes());
         builder =

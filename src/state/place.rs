@@ -6,8 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::bucket;
 use crate::error::{Error, Result};
-use crate::model::nearest;
+use crate::model::{Environment, nearest};
 
 /// How long a request to a bucket may take: a large state over a slow line needs time.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -69,6 +70,14 @@ impl StorePlace {
             Some((scheme, _)) => Err(Error::invalid(format!("`{scheme}://` is no place for states"))
                 .fact("found", setting)
                 .hint("expected a folder, or `s3://bucket/prefix?endpoint=https://…&region=…`")),
+        }
+    }
+
+    /// Returns whether it needs credentials that this environment does not have.
+    pub fn lacks_credentials(&self, env: &Environment) -> bool {
+        match self {
+            Self::Folder(_) => false,
+            Self::Bucket(bucket) => !bucket::has_credentials(bucket, env),
         }
     }
 

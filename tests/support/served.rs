@@ -42,19 +42,7 @@ impl Served {
     pub fn with(prepare: impl FnOnce(&mut Command, &Path)) -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = dir.path().canonicalize().expect("a real path");
-        let mut command = super::support::infra();
-        command.args([
-            "state",
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--store",
-            "states",
-            "--audit-log",
-            "audit.jsonl",
-        ]);
-        command.current_dir(&folder).env("INFRA_STATE_USERNAME", USER).env("INFRA_STATE_PASSWORD", PASSWORD);
-        prepare(&mut command, &folder);
+        let mut command = command(&folder, prepare);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -67,6 +55,14 @@ impl Served {
         let address = line.trim().rsplit("//").next().expect("an address").parse();
         let address = address.unwrap_or_else(|_| panic!("no address in {line:?}"));
         Self { child, address, folder, _dir: dir }
+    }
+
+    /// Starts a server that is to fail at once, and returns what it says.
+    pub fn refused(prepare: impl FnOnce(&mut Command, &Path)) -> String {
+        let dir = tempfile::tempdir().expect("a folder");
+        let output = command(dir.path(), prepare).stdin(Stdio::null()).output().expect("the binary starts");
+        assert!(!output.status.success(), "it serves");
+        String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
     pub fn signal(&self, signal: Signal) {
@@ -112,6 +108,18 @@ impl Served {
         );
         exchange(self.address, (head + body).as_bytes())
     }
+}
+
+/// Returns the command of a server for one user, on a free port and a folder of states.
+fn command(folder: &Path, prepare: impl FnOnce(&mut Command, &Path)) -> Command {
+    let mut command = super::support::infra();
+    command.args(["state", "serve", "--listen", "127.0.0.1:0", "--audit-log", "audit.jsonl"]);
+    command.current_dir(folder).env("INFRA_STATE_USERNAME", USER).env("INFRA_STATE_PASSWORD", PASSWORD);
+    prepare(&mut command, folder);
+    if !command.get_args().any(|arg| arg == "--store") {
+        command.args(["--store", "states"]);
+    }
+    command
 }
 
 /// No server outlives its test.

@@ -11,6 +11,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 
 use crate::commands::Context;
+use crate::commands::workspace::Workspace;
 use crate::engine;
 use crate::error::{Error, Exit, Kind, Result, io};
 use crate::model::Environment;
@@ -30,7 +31,8 @@ const LONGEST_END: Duration = Duration::from_secs(9);
 ///
 /// Speaks the protocol of OpenTofu's http backend, with locks, fenced writes and versions.
 /// Users come from a file (YAML, may be encrypted with SOPS), or one from the variables
-/// INFRA_STATE_USERNAME and INFRA_STATE_PASSWORD.
+/// INFRA_STATE_USERNAME and INFRA_STATE_PASSWORD. Credentials for a bucket come from the
+/// environment, or from the secrets of the project around here.
 ///
 /// Examples:
 ///   infra state serve --store /srv/states --users users.sops.yaml --tls-cert c.pem --tls-key k.pem
@@ -145,10 +147,11 @@ fn load_tls(args: &ServeArgs, context: &Context) -> Result<Option<Tls>> {
 
 /// Opens the store and, if it is a bucket, finds out whether it can be trusted.
 async fn open_store(args: &ServeArgs, context: &Context) -> Result<StateStore> {
-    let (place, env) = match &args.store {
-        Some(store) => (StorePlace::parse(store, &context.cwd)?, context.env.clone()),
+    let place = match &args.store {
+        Some(store) => StorePlace::parse(store, &context.cwd)?,
         None => own_store(context)?,
     };
+    let env = environment_for(&place, context).await?;
     let store = StateStore::open(&place, &env, context.clock)?;
     if place.is_remote()
         && let Some(refusal) = store.probe().await?.refusal(&place)
@@ -158,14 +161,29 @@ async fn open_store(args: &ServeArgs, context: &Context) -> Result<StateStore> {
     Ok(store.with_retention(Retention::of(Some(args.keep_versions), Some(args.keep_days))))
 }
 
-fn own_store(context: &Context) -> Result<(StorePlace, Environment)> {
+fn own_store(context: &Context) -> Result<StorePlace> {
     let root = project::find_root(&context.cwd).map_err(|_| {
         Error::usage("there is no project here, so the store must be named")
             .hint("`--store DIR`, or a bucket")
     })?;
     let project = project::load(&root)?;
     engine::hide_from_git(&project.infra_dir())?;
-    Ok((engine::store_place(&project)?, context.env.clone()))
+    engine::store_place(&project)
+}
+
+/// Returns the environment for a store; a bucket gets credentials from the secrets of the project around
+/// here, unless the environment has some.
+async fn environment_for(place: &StorePlace, context: &Context) -> Result<Environment> {
+    if !place.lacks_credentials(&context.env) || project::find_root(&context.cwd).is_err() {
+        return Ok(context.env.clone());
+    }
+    let workspace = Workspace::load(context)?;
+    let secrets = workspace.secrets_of(context, &workspace.stacks.iter().collect::<Vec<_>>()).await?;
+    let mut env = engine::store_environment(&context.env, secrets.values());
+    if let Some(region) = context.env.get("AWS_REGION") {
+        env.set("AWS_REGION", region);
+    }
+    Ok(env)
 }
 
 async fn admit(

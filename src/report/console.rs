@@ -58,7 +58,7 @@ impl Console {
             stacks: 0,
             asks: false,
             id_width: 0,
-            live: Live::new(0),
+            live: Live::new(0, terminal),
             asking: false,
             listings: BTreeMap::new(),
             warned: BTreeSet::new(),
@@ -67,7 +67,7 @@ impl Console {
 
     fn run_started(&mut self, (project, tofu): (&str, &str), stacks: &[StackId], parallelism: usize) {
         self.stacks = stacks.len();
-        self.live = Live::new(stacks.len());
+        self.live = Live::new(stacks.len(), self.terminal);
         self.id_width = stacks.iter().map(|id| id.as_str().chars().count()).max().unwrap_or(0);
         let count = match stacks {
             [one] => one.to_string(),
@@ -89,7 +89,7 @@ impl Console {
             return self.live.rest(stack);
         }
         if self.is_live() {
-            self.live.set_doing(stack, step.doing().to_owned(), self.terminal);
+            self.live.set_doing(stack, step.doing().to_owned());
         } else {
             self.note(&format!("  · {:width$}  {}", stack.as_str(), step.doing(), width = self.id_width));
         }
@@ -107,7 +107,7 @@ impl Console {
         let message = message.split(" [id=").next().unwrap_or(message);
         let text = visible(&format!("{address}: {message}"));
         if self.stacks > 1 && self.is_live() {
-            self.live.set_doing(stack, text, self.terminal);
+            self.live.set_doing(stack, text);
         } else if self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose {
             self.note(&self.terminal.paint(Tone::Dim, &format!("      {text}")));
         }

@@ -32,6 +32,8 @@ pub(super) struct Heard {
     pub drift: Vec<ResourceChange>,
     /// How many outputs change.
     pub outputs_changed: usize,
+    /// Of how many resources it asked how they are.
+    pub refreshed: usize,
     /// What it wrote to stderr, for the case that it says nothing else.
     pub stderr: Vec<String>,
 }
@@ -111,6 +113,10 @@ impl Ear<'_> {
             Some(Message::Planned(change)) => heard.changes.push(change),
             Some(Message::Drifted(change)) => heard.drift.push(change),
             Some(Message::Outputs(changed)) => heard.outputs_changed = changed,
+            Some(Message::Refreshed) => {
+                heard.refreshed += 1;
+                self.session.events.emit(RunEvent::Refreshed { stack, resources: heard.refreshed });
+            }
             Some(Message::Resource { address, text }) => {
                 self.session.events.emit(RunEvent::Resource { stack, address, message: text });
             }

@@ -113,6 +113,14 @@ impl Console {
         }
     }
 
+    /// Only glimpsed: a plan of many resources takes its time, and this is what it takes it for.
+    fn refreshed(&mut self, stack: &StackId, resources: usize) {
+        if self.is_live() {
+            let plural = if resources == 1 { "" } else { "s" };
+            self.live.set_doing(stack, format!("refreshed {resources} resource{plural}"));
+        }
+    }
+
     /// Errors are shown with their stack's result; warnings right away, each once.
     fn diagnostic(&mut self, stack: &StackId, diagnostic: &Diagnostic) {
         if diagnostic.severity == Severity::Error
@@ -247,6 +255,7 @@ impl Report for Console {
             RunEvent::StepStarted { stack, step } => self.step_started(stack, *step),
             RunEvent::Line { stack, text, .. } => self.line(stack, text),
             RunEvent::Resource { stack, address, message } => self.resource(stack, address, message),
+            RunEvent::Refreshed { stack, resources } => self.refreshed(stack, *resources),
             RunEvent::Diagnostic { stack, diagnostic } => self.diagnostic(stack, diagnostic),
             RunEvent::Planned { stack, changes, text, saved_at, .. } => {
                 self.planned(stack, changes, text);

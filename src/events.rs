@@ -69,6 +69,14 @@ pub enum RunEvent {
         /// What tofu says of it, such as `Creation complete after 1s`.
         message: String,
     },
+    /// tofu asked how resources are; only for those who watch, and never recorded.
+    #[serde(skip)]
+    Refreshed {
+        /// The stack.
+        stack: StackId,
+        /// Of how many it knows by now.
+        resources: usize,
+    },
     /// tofu reported a problem.
     Diagnostic {
         /// The stack.

@@ -4,6 +4,7 @@
 //! [`JsonLines`] for machines, [`RunRecord`] for later. [`listen`] feeds them and puts
 //! the engine's questions to the person at the keyboard.
 
+mod block;
 mod board;
 mod console;
 mod durations;

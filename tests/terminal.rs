@@ -203,3 +203,39 @@ fn a_narrow_screen_breaks_lines_at_spaces_and_shortens_long_ids() {
         "{lines:#?}"
     );
 }
+
+/// Starts a server that keeps everybody waiting for a state until it is told to answer.
+fn hesitant_server() -> (std::net::SocketAddr, std::sync::mpsc::Sender<()>) {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (answer, answers) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = answers.recv();
+        let state = r#"{"version":4,"terraform_version":"1.12.6","serial":1,"lineage":"a","outputs":{},"resources":[]}"#;
+        let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{state}", state.len());
+    });
+    (address, answer)
+}
+
+#[test]
+fn a_plan_that_takes_long_tells_of_how_many_resources_it_knows() {
+    let many = "resource \"terraform_data\" \"a\" {\n  count = 41\n}\n";
+    let project = Project::new().stack("a/x", many);
+    project.run("apply --yes").succeeds();
+    let (address, answer) = hesitant_server();
+    let slow = format!(
+        "data \"terraform_remote_state\" \"slow\" {{\n  backend = \"http\"\n  config  = {{ address = \"http://{address}\" }}\n}}\n"
+    );
+    project.write("infrastructure/a/x/slow.tf", &slow);
+
+    let person = AtTerminal::start(project.command("plan"));
+    person.sees("a/x  refreshed 41 resources");
+    answer.send(()).unwrap();
+    let (code, screen) = person.wait();
+
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(!project.newest_events().contains("refreshed"));
+}

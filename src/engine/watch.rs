@@ -33,6 +33,8 @@ pub(super) struct Heard {
     pub drift: Vec<ResourceChange>,
     /// How many outputs change.
     pub outputs_changed: usize,
+    /// Of how many resources it asked how they are.
+    pub refreshed: usize,
     /// What it wrote to stderr, for the case that it says nothing else.
     pub stderr: Vec<String>,
 }
@@ -118,6 +120,10 @@ impl Ear<'_> {
             Some(Message::Planned(change)) => heard.changes.push(change),
             Some(Message::Drifted(change)) => heard.drift.push(change),
             Some(Message::Outputs(changed)) => heard.outputs_changed = changed,
+            Some(Message::Refreshed) => {
+                heard.refreshed += 1;
+                self.session.events.emit(RunEvent::Refreshed { stack, resources: heard.refreshed });
+            }
             Some(Message::Resource { address, text, done }) => {
                 if let Some(action) = done {
                     self.session.count_done(&stack, &address, action);

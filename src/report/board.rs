@@ -29,7 +29,7 @@ pub(super) struct Board {
 }
 
 /// How much room there is, in characters.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Size {
     pub rows: usize,
     pub columns: usize,
@@ -79,11 +79,16 @@ impl Board {
         lines
     }
 
+    /// Counts in the order of their weight, as many as there is room for.
     fn counts(&self, columns: usize) -> String {
         let Self { total, done, failed, unchanged, running } = self;
+        let waiting = total.saturating_sub(done + running.len());
         let mut text = format!("  {done}/{total} done · {} running · {failed} failed", running.len());
-        if *unchanged > 0 {
-            text.push_str(&format!(" · {unchanged} without changes"));
+        for (count, word) in [(waiting, "waiting"), (*unchanged, "without changes")] {
+            let part = format!(" · {count} {word}");
+            if count > 0 && measure_text_width(&text) + measure_text_width(&part) < columns {
+                text.push_str(&part);
+            }
         }
         const HELP: &str = "Ctrl-C stops gently";
         let gap = columns.saturating_sub(measure_text_width(&text) + HELP.len() + 1);
@@ -141,7 +146,7 @@ mod tests {
             [
                 "  * 02-platforms/stack-000  planning  7.0s",
                 "  * 02-platforms/stack-001  planning  7.0s",
-                "  1/200 done · 2 running · 0 failed · 1 without changes     Ctrl-C stops gently",
+                "  1/200 done · 2 running · 0 failed · 197 waiting · 1 without changes",
             ]
             .map(str::to_owned)
         );

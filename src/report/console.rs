@@ -67,7 +67,7 @@ impl Console {
             stacks: 0,
             asks: false,
             id_width: 0,
-            live: Live::new(0),
+            live: Live::new(0, terminal),
             asking: false,
             listings: BTreeMap::new(),
             shown: BTreeMap::new(),
@@ -77,7 +77,7 @@ impl Console {
 
     fn run_started(&mut self, (project, tofu): (&str, &str), stacks: &[StackId], parallelism: usize) {
         self.stacks = stacks.len();
-        self.live = Live::new(stacks.len());
+        self.live = Live::new(stacks.len(), self.terminal);
         let widest = stacks.iter().map(|id| text_width(id.as_str())).max().unwrap_or(0);
         self.id_width = self.terminal.columns().map_or(widest, |columns| widest.min(id_room(columns)));
         let count = match stacks {
@@ -104,7 +104,7 @@ impl Console {
             return self.live.rest(stack);
         }
         if self.is_live() {
-            self.live.set_doing(stack, step.doing().to_owned(), self.terminal);
+            self.live.set_doing(stack, step.doing().to_owned());
         } else {
             self.note(&format!("  · {}  {}", self.column_of(stack), step.doing()));
         }
@@ -127,9 +127,17 @@ impl Console {
         let message = message.split(" [id=").next().unwrap_or(message);
         let text = visible(&format!("{address}: {message}"));
         if self.stacks > 1 && self.is_live() {
-            self.live.set_doing(stack, text, self.terminal);
+            self.live.set_doing(stack, text);
         } else if self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose {
             self.note(&self.terminal.paint(Tone::Dim, &format!("      {text}")));
+        }
+    }
+
+    /// Only glimpsed: a plan of many resources takes its time, and this is what it takes it for.
+    fn refreshed(&mut self, stack: &StackId, resources: usize) {
+        if self.is_live() {
+            let plural = if resources == 1 { "" } else { "s" };
+            self.live.set_doing(stack, format!("refreshed {resources} resource{plural}"));
         }
     }
 
@@ -273,6 +281,7 @@ impl Report for Console {
             RunEvent::StepStarted { stack, step } => self.step_started(stack, *step),
             RunEvent::Line { stack, text, .. } => self.line(stack, text),
             RunEvent::Resource { stack, address, message } => self.resource(stack, address, message),
+            RunEvent::Refreshed { stack, resources } => self.refreshed(stack, *resources),
             RunEvent::Diagnostic { stack, diagnostic } => self.diagnostic(stack, diagnostic),
             RunEvent::Planned { stack, changes, text, saved_at, .. } => {
                 self.planned(stack, changes, text);

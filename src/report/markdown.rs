@@ -94,6 +94,7 @@ impl Report for MarkdownSummary {
             | RunEvent::StepStarted { .. }
             | RunEvent::Line { .. }
             | RunEvent::Resource { .. }
+            | RunEvent::Refreshed { .. }
             | RunEvent::Diagnostic { .. }
             | RunEvent::StackFinished { .. }
             | RunEvent::Interrupted { .. } => {}

@@ -103,6 +103,10 @@ impl RunRecord {
 /// A record that cannot be written must not stop the run it is about, so failures are passed over here.
 impl Report for RunRecord {
     fn event(&mut self, event: &RunEvent) {
+        // Nothing of it is kept, and there may be thousands.
+        if matches!(event, RunEvent::Refreshed { .. }) {
+            return;
+        }
         if let Ok(line) = serde_json::to_string(event) {
             let _ = writeln!(self.events, "{line}");
         }
@@ -121,7 +125,10 @@ impl Report for RunRecord {
                 self.logs.get_mut(stack).map(Write::flush);
             }
             RunEvent::Interrupted { .. } => self.logs.values_mut().for_each(|log| drop(log.flush())),
-            RunEvent::RunStarted { .. } | RunEvent::Warning { .. } | RunEvent::Resource { .. } => {}
+            RunEvent::RunStarted { .. }
+            | RunEvent::Warning { .. }
+            | RunEvent::Resource { .. }
+            | RunEvent::Refreshed { .. } => {}
         }
     }
 }

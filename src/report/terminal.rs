@@ -234,6 +234,12 @@ impl Terminal {
         let _ = writeln!(err, "{text}");
     }
 
+    /// Writes characters that move the cursor as well, all at once so that nothing flickers.
+    pub(super) fn draw(&self, text: &str) {
+        let mut err = std::io::stderr().lock();
+        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+    }
+
     /// Colours a piece of narration.
     pub fn paint(&self, tone: Tone, text: &str) -> String {
         painted(self.err_color, tone, text)

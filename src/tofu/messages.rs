@@ -17,6 +17,8 @@ pub enum Message {
     Drifted(ResourceChange),
     /// How many outputs change.
     Outputs(usize),
+    /// It is known how one resource is.
+    Refreshed,
     /// A resource began, ended or failed.
     Resource {
         /// Its address.
@@ -30,8 +32,9 @@ pub enum Message {
     Other(String),
 }
 
-/// What marks a message that a resource is being looked at.
+/// What marks the messages that a resource is being looked at, and that this is done.
 const REFRESH: &str = r#""type":"refresh_"#;
+const REFRESHED: &str = r#""type":"refresh_complete""#;
 
 /// The parts of a line that are read; the rest may be anything.
 #[derive(Deserialize)]
@@ -48,9 +51,10 @@ struct Line {
 
 /// Reads one line; `None` if it is no message of OpenTofu.
 pub fn parse(line: &str) -> Option<Message> {
-    // One for each resource, and nothing is done with it; not worth reading.
+    // Two for each resource, and nothing else of them is of use; not worth reading.
     if line.contains(REFRESH) {
-        return Some(Message::Other(String::new()));
+        let done = line.contains(REFRESHED);
+        return Some(if done { Message::Refreshed } else { Message::Other(String::new()) });
     }
     let line: Line = serde_json::from_str(line).ok()?;
     let message = match line.kind.as_str() {
@@ -171,6 +175,14 @@ mod tests {
             r#"{"type":"outputs","outputs":{"a":{"action":"create"},"b":{"action":"noop"},"c":{"value":1}}}"#;
 
         assert_eq!(parse(line), Some(Message::Outputs(1)));
+    }
+
+    #[test]
+    fn only_the_end_of_a_refresh_counts() {
+        let line = |kind: &str| format!(r#"{{"@message":"a.b: x","hook":{{}},"type":"refresh_{kind}"}}"#);
+
+        assert_eq!(parse(&line("complete")), Some(Message::Refreshed));
+        assert_eq!(parse(&line("start")), Some(Message::Other(String::new())));
     }
 
     #[test]

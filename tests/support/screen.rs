@@ -49,6 +49,11 @@ impl Screen {
         self.column += 1;
     }
 
+    fn clear_rest(&mut self) {
+        self.lines[self.row].truncate(self.column);
+        self.lines.truncate(self.row + 1);
+    }
+
     /// Follows the few movements that a live view makes; colours change no text.
     fn escape(&mut self, chars: &mut std::str::Chars<'_>) {
         let mut number = String::new();
@@ -57,11 +62,9 @@ impl Screen {
                 '0'..='9' | ';' | '?' => number.push(char),
                 'A' => return self.row = self.row.saturating_sub(count(&number)),
                 'B' => return (0..count(&number)).for_each(|_| self.down()),
-                'K' => {
-                    self.lines[self.row].clear();
-                    self.column = 0;
-                    return;
-                }
+                'J' => return self.clear_rest(),
+                'K' if number == "2" => return self.lines[self.row].clear(),
+                'K' => return self.lines[self.row].truncate(self.column),
                 _ => return,
             }
         }

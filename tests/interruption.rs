@@ -244,6 +244,6 @@ fn after_a_stop_a_person_sees_what_was_done_and_what_was_not() {
         .stderr_has("see what is left: `infra plan 01-a/x`")
         .stderr_has("· not begun")
         .stderr_has("1 interrupted · 1 not begun");
-    let report = project.run("runs show --json").succeeds().json();
+    let report = project.run("runs show --json").succeeds().json()["report"].clone();
     assert_eq!((&report["stacks"][0]["add"], &report["stacks"][1]["not_begun"]), (&1.into(), &true.into()));
 }

@@ -53,6 +53,8 @@ pub struct Console {
     listings: BTreeMap<StackId, Vec<String>>,
     /// What was shown of each plan, so that a question does not repeat it.
     shown: BTreeMap<StackId, Vec<ResourceChange>>,
+    /// Which saved plans were told to be taken, since a plan is looked at again in its turn.
+    taken: BTreeSet<(StackId, Timestamp)>,
     /// Warnings of tofu that were shown, so that a second step does not repeat them.
     warned: BTreeSet<String>,
 }
@@ -71,6 +73,7 @@ impl Console {
             asking: false,
             listings: BTreeMap::new(),
             shown: BTreeMap::new(),
+            taken: BTreeSet::new(),
             warned: BTreeSet::new(),
         }
     }
@@ -171,8 +174,8 @@ impl Console {
         }
     }
 
-    fn taken_up(&self, stack: &StackId, saved_at: Option<Timestamp>) {
-        if let Some(made) = saved_at {
+    fn taken_up(&mut self, stack: &StackId, saved_at: Option<Timestamp>) {
+        if let Some(made) = saved_at.filter(|made| self.taken.insert((stack.clone(), *made))) {
             self.note(&format!(
                 "  · {stack}: takes the plan that was saved at {}",
                 made.strftime("%F %T UTC")

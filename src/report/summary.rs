@@ -158,11 +158,12 @@ pub(super) const fn is_quiet(command: RunCommand, result: StackResult) -> bool {
 
 /// Writes the table of a finished run, with the reasons, to stdout.
 pub fn show_report(terminal: &Terminal, report: &RunReport) {
-    table(report, Fold::Nothing, None).iter().for_each(|line| terminal.data_line(&format!(" {line}")));
+    let table = table(report, Fold::Nothing, terminal.out_columns());
+    table.iter().for_each(|line| terminal.data_line(&format!(" {line}")));
     for stack in &report.stacks {
         let why = stack.error.as_ref().map(|error| &error.summary).or(stack.reason.as_ref());
         if let Some(why) = why {
-            terminal.data_line(&format!("  {} {}: {why}", sign(stack), stack.id));
+            terminal.data_hanging(&format!("  {} {}: {why}", sign(stack), stack.id), 6);
         }
     }
     terminal.data_line(&format!("  {}", count_line(report)));

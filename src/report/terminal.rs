@@ -196,9 +196,14 @@ impl Terminal {
         self.data(&format!("{line}\n"));
     }
 
+    /// Returns how wide data for people may be; a pipe has no width.
+    pub fn out_columns(&self) -> Option<usize> {
+        self.out_screen.then(|| usize::from(console::Term::stdout().size().1))
+    }
+
     /// Writes a line of data; on a screen, what does not fit goes on below the given column.
     pub fn data_hanging(&self, line: &str, indent: usize) {
-        let columns = self.out_screen.then(|| usize::from(console::Term::stdout().size().1));
+        let columns = self.out_columns();
         self.data_line(&columns.map_or_else(|| line.to_owned(), |columns| wrap(line, columns, indent)));
     }
 

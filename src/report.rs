@@ -8,6 +8,7 @@ mod board;
 mod console;
 mod durations;
 mod failure;
+mod harmless;
 mod history;
 mod json_lines;
 mod listen;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 
+use super::harmless::harmless;
 use crate::model::Environment;
 
 /// When to use colour.
@@ -172,8 +173,10 @@ impl Terminal {
     }
 
     /// Writes a line of data.
+    ///
+    /// Unlike the other data it is cleaned of what a terminal would obey: see [`harmless`].
     pub fn data_line(&self, line: &str) {
-        self.data(&format!("{line}\n"));
+        self.data(&format!("{}\n", harmless(line, own_colors(self.out_color))));
     }
 
     /// Writes a line of narration, unless quiet.
@@ -183,10 +186,10 @@ impl Terminal {
         }
     }
 
-    /// Writes a line to stderr, even when quiet.
+    /// Writes a line to stderr, even when quiet; nothing in it is obeyed by a terminal but our colours.
     pub fn alert(&self, line: &str) {
         let mut err = std::io::stderr().lock();
-        let _ = writeln!(err, "{line}");
+        let _ = writeln!(err, "{}", harmless(line, own_colors(self.err_color)));
     }
 
     /// Colours a piece of narration.
@@ -198,6 +201,12 @@ impl Terminal {
     pub fn paint_data(&self, tone: Tone, text: &str) -> String {
         painted(self.out_color, tone, text)
     }
+}
+
+/// Returns the colours that [`painted`] writes.
+const fn own_colors(color: bool) -> &'static [&'static str] {
+    const ALL: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+    if color { &ALL } else { &[] }
 }
 
 fn painted(color: bool, tone: Tone, text: &str) -> String {

@@ -35,6 +35,7 @@ mod stack_secrets;
 mod state_diff;
 mod state_edit;
 mod state_encryption;
+mod state_secrets;
 mod state_versions;
 mod store;
 mod tally;
@@ -59,6 +60,7 @@ pub use state_edit::{StateFacts, as_successor, edit_state, open_state, pull_stat
 pub use state_encryption::{
     NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
 };
+pub use state_secrets::mask_shown;
 pub use state_versions::{StateVersions, list_versions, read_version};
 pub use store::{
     hide_from_git, open_store, open_store_untried, remember_probe, store_environment, store_place,

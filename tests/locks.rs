@@ -179,3 +179,20 @@ fn what_a_holder_calls_itself_cannot_move_the_cursor() {
         assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{command}: {shown:?}");
     }
 }
+
+#[test]
+fn a_damaged_state_hides_the_locks_of_no_other_stack() {
+    let (project, run) = holding();
+    let log = project.path(".infra/state/01-a/free/@log");
+    std::fs::create_dir_all(&log).unwrap();
+    std::fs::write(log.join("00000000000000000001"), "junk\n").unwrap();
+
+    let shown = project.run("locks").exits(65);
+    let doctor = project.run("doctor").exits(1).stdout;
+
+    assert!(shown.stdout.contains("01-a/x"), "{}", shown.stdout);
+    assert!(shown.stderr.contains("the lock of `01-a/free` cannot be read"), "{}", shown.stderr);
+    assert!(doctor.contains("01-a/free: entry 1 of the state"), "{doctor}");
+    assert!(doctor.contains("move that entry out of the store"), "{doctor}");
+    stop(run);
+}

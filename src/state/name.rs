@@ -23,7 +23,7 @@ const LONGEST_SEGMENT: usize = 200;
 const LONGEST_NAME: usize = 900;
 
 /// The folder that holds the entries of a state.
-const LOG: &str = "@log";
+pub(super) const LOG: &str = "@log";
 
 /// The last segment of the key of a copy.
 const COPY: &str = "@copy";

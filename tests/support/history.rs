@@ -129,7 +129,7 @@ fn unlocking(answer: Unlocking) -> Answer {
         Unlocking::Released(_) => Answer::Released,
         Unlocking::Repeated => Answer::Repeated,
         Unlocking::NotLocked => Answer::NotLocked,
-        Unlocking::Held(held) => Answer::HeldBy(number(&held)),
+        Unlocking::Held(held) | Unlocking::OfAnother(held) => Answer::HeldBy(number(&held)),
     }
 }
 
@@ -137,7 +137,7 @@ fn writing(answer: Writing) -> Answer {
     match answer {
         Writing::Accepted => Answer::Accepted,
         Writing::Stale => Answer::Stale,
-        Writing::Locked(held) => Answer::HeldBy(number(&held)),
+        Writing::Locked(held) | Writing::OfAnother(held) => Answer::HeldBy(number(&held)),
     }
 }
 

@@ -39,6 +39,7 @@ mod state_diff;
 mod state_edit;
 mod state_encryption;
 mod state_place;
+mod state_secrets;
 mod state_serial;
 mod state_versions;
 mod store;
@@ -67,6 +68,7 @@ pub use state_edit::{Pushed, StateFacts, as_successor, edit_state, open_state, p
 pub use state_encryption::{
     NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
 };
+pub use state_secrets::mask_shown;
 pub use state_versions::{StateVersions, list_versions, read_version};
 pub use store::{
     hide_from_git, open_store, open_store_untried, remember_probe, store_environment, store_place,

@@ -164,7 +164,8 @@ impl Error {
         let mut below = cause.source();
         while let Some(error) = below {
             let text = error.to_string();
-            if self.0.causes.last() != Some(&text) {
+            // Many errors repeat the one below them in their own words.
+            if !self.0.causes.last().is_some_and(|above| above.contains(&text)) {
                 self.0.causes.push(text);
             }
             below = error.source();

@@ -10,6 +10,7 @@ mod console;
 mod durations;
 mod failure;
 mod fit;
+mod harmless;
 mod history;
 mod json_lines;
 mod listen;

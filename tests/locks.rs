@@ -7,6 +7,8 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "support/served.rs"]
+mod served;
 mod support;
 
 use nix::sys::signal::Signal;
@@ -179,4 +181,41 @@ fn a_backend_that_tells_its_lock_to_tofu_only_needs_the_locks_id() {
 
     project.run("force-unlock x --yes").exits(64).stderr_has("the lock's id is needed");
     project.run("force-unlock y --yes").succeeds().stderr_has("`01-a/y` is not locked");
+}
+
+#[test]
+fn what_a_holder_calls_itself_cannot_move_the_cursor() {
+    let server = served::Served::start();
+    let project = Project::new()
+        .config(&format!("name: lab\nstate:\n  url: http://{}/states\n", server.address))
+        .env("TF_HTTP_USERNAME", served::USER)
+        .env("TF_HTTP_PASSWORD", served::PASSWORD)
+        .stack("x", SIMPLE);
+    let evil = r#"{"ID":"L1","Who":"\u001b[31mEVIL\u001b[2J\u202e","Operation":"\u0007apply"}"#;
+    assert_eq!(server.send("LOCK", "/states/x/lock", evil).status, 200);
+
+    for command in ["locks", "plan x", "force-unlock x --yes"] {
+        let done = project.run(command);
+
+        let shown = format!("{}{}", done.stdout, done.stderr);
+        assert!(shown.contains("EVIL"), "{command}: {shown}");
+        assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{command}: {shown:?}");
+    }
+}
+
+#[test]
+fn a_damaged_state_hides_the_locks_of_no_other_stack() {
+    let (project, run) = holding();
+    let log = project.path(".infra/state/01-a/free/@log");
+    std::fs::create_dir_all(&log).unwrap();
+    std::fs::write(log.join("00000000000000000001"), "junk\n").unwrap();
+
+    let shown = project.run("locks").exits(65);
+    let doctor = project.run("doctor").exits(1).stdout;
+
+    assert!(shown.stdout.contains("01-a/x"), "{}", shown.stdout);
+    assert!(shown.stderr.contains("the lock of `01-a/free` cannot be read"), "{}", shown.stderr);
+    assert!(doctor.contains("01-a/free: entry 1 of the state"), "{doctor}");
+    assert!(doctor.contains("move that entry out of the store"), "{doctor}");
+    stop(run);
 }

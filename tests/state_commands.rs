@@ -23,7 +23,7 @@ use moto::moto;
 use nix::sys::signal::Signal;
 use served::{PASSWORD, Served, USER, info};
 use support::run::wait_until;
-use support::{Project, Running};
+use support::{Project, Running, SIMPLE};
 
 /// A stack with one resource whose input is this, in this backend.
 fn stack(backend: &str, input: &str) -> String {
@@ -672,5 +672,43 @@ fn every_command_has_examples_first_and_stands_in_the_reference() {
         let text = help(&format!("state {name} --help"));
         assert!(text.split("Usage:").next().unwrap().contains("Examples:\n  "), "{name}");
         assert!(reference.contains(&format!("`infra state {name}")), "{name}");
+    }
+}
+
+#[test]
+fn a_failing_state_command_writes_no_colours_into_a_pipe() {
+    let project = Project::new().stack("x", SIMPLE);
+    project.run("apply x --yes").succeeds();
+
+    for command in ["state rm x nope.a", "state mv x nope.a nope.b", "state show x nope.a"] {
+        let done = project.run(command);
+
+        assert!(done.code != Some(0) && !done.stderr.is_empty(), "{command}");
+        assert!(!done.stderr.contains('\u{1b}'), "{command}: {:?}", done.stderr);
+        assert!(!done.stderr.contains("\\u001b"), "{command}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_sensitive_value_is_shown_nowhere_although_tofu_copies_it() {
+    let stack = r#"
+terraform {
+  backend "http" {}
+}
+
+variable "number" { default = 731 }
+
+resource "terraform_data" "copy" {
+  input = sensitive({ long = "other-secret-99", short = "abc", pin = var.number })
+}
+"#;
+    let project = Project::new().stack("x", stack);
+    project.run("apply x --yes").succeeds();
+
+    let shown = project.run("state show x terraform_data.copy").succeeds().stdout;
+
+    assert!(shown.contains("output"), "{shown}");
+    for secret in ["other-secret-99", "\"abc\"", "731"] {
+        assert!(!shown.contains(secret), "{secret}: {shown}");
     }
 }

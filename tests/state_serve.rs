@@ -254,6 +254,139 @@ fn the_audit_log_says_who_did_what_to_which_state() {
 }
 
 #[test]
+fn a_failed_login_and_an_old_version_are_told_in_the_audit_log() {
+    let server = Served::start();
+    server.send("POST", "/states/a", "one");
+
+    server.send_as(Some((&"x".repeat(5000), "wrong")), "GET", "/states/a", "");
+    server.send("GET", "/states/a?version=1", "");
+    let missing = server.send("GET", "/states/a?version=99", "");
+
+    let audit = server.audit();
+    assert_eq!(audit[1]["user"], "x".repeat(64));
+    assert_eq!((&audit[2]["action"], &audit[2]["version"]), (&"read".into(), &1.into()));
+    assert!(missing.body.contains("has no version 99"), "{}", missing.body);
+}
+
+#[test]
+fn a_lost_audit_line_is_told_once_and_counted() {
+    let errors = tempfile::NamedTempFile::new().unwrap();
+    let server = Served::with(|command, _| {
+        command.stderr(errors.reopen().unwrap());
+    });
+    server.send("POST", "/states/a", "one");
+    std::fs::remove_file(server.folder.join("audit.jsonl")).unwrap();
+    std::fs::create_dir(server.folder.join("audit.jsonl")).unwrap();
+
+    let statuses = [(); 2].map(|()| server.send("GET", "/states/a", "").status);
+
+    let metrics = server.send_as(None, "GET", "/metrics", "").body;
+    let told = std::fs::read_to_string(errors.path()).unwrap();
+    assert_eq!(statuses, [200, 200]);
+    assert!(metrics.contains("infra_state_audit_lines_lost_total 2\n"), "{metrics}");
+    assert_eq!(told.matches("cannot be written, lines are lost").count(), 1, "{told}");
+}
+
+#[test]
+fn a_quiet_server_still_keeps_its_audit_log() {
+    let errors = tempfile::NamedTempFile::new().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = infra();
+    command.args(["-q", "state", "serve", "--listen", "127.0.0.1:0", "--store", "s", "--no-auth"]);
+    let server = Served::of(command.current_dir(folder.path()).stderr(errors.reopen().unwrap()));
+
+    server.send_as(None, "POST", "/states/a", "one");
+
+    let told = std::fs::read_to_string(errors.path()).unwrap();
+    assert!(told.contains("\"action\":\"write\""), "{told}");
+}
+
+#[test]
+fn without_users_no_page_of_another_site_is_served() {
+    let server = Served::with(|command, _| {
+        command.arg("--no-auth").env_remove("INFRA_STATE_USERNAME").env_remove("INFRA_STATE_PASSWORD");
+    });
+    let post = |headers: &str| {
+        let head =
+            format!("POST /states/a HTTP/1.1\r\n{headers}Connection: close\r\nContent-Length: 3\r\n\r\n");
+        exchange(server.address, (head + "one").as_bytes())
+    };
+
+    let renamed = post("Host: evil.example\r\n");
+    let from_page = post(&format!("Host: {}\r\nOrigin: http://evil.example\r\n", server.address));
+
+    assert_eq!((renamed.status, from_page.status), (403, 403), "{renamed:?} {from_page:?}");
+    assert!(renamed.body.contains("evil.example") && from_page.body.contains("evil.example"));
+    assert_eq!(server.send_as(None, "GET", "/states/a", "").status, 404);
+    assert_eq!(post(&format!("Host: {}\r\n", server.address)).status, 200);
+}
+
+#[test]
+fn a_damaged_state_and_a_closed_folder_do_not_hide_the_others() {
+    let server = Served::start();
+    server.send("POST", "/states/good", "one");
+    server.send("POST", "/states/bad", "one");
+    std::fs::write(server.folder.join("states/bad/@log/00000000000000000002"), "junk\n").unwrap();
+    // A folder that leads into itself cannot be listed, not even by root.
+    std::fs::create_dir(server.folder.join("states/closed")).unwrap();
+    std::os::unix::fs::symlink(".", server.folder.join("states/closed/again")).unwrap();
+
+    let page = server.send("GET", "/", "");
+    let listed: serde_json::Value = serde_json::from_str(&server.send("GET", "/states", "").body).unwrap();
+
+    assert_eq!(page.status, 200);
+    assert!(page.body.contains("good") && page.body.contains("damaged</span>: entry 2"), "{}", page.body);
+    let names = [0, 1, 2].map(|row| listed[row]["name"].as_str().unwrap_or_default());
+    assert_eq!((names, &listed[2]["size"]), (["bad", "closed", "good"], &3.into()));
+    assert!(listed[0]["error"].as_str().unwrap().contains("entry 2 of the state `bad`"), "{listed}");
+    assert!(listed[1]["error"].is_string() && listed[2]["error"].is_null(), "{listed}");
+    assert_eq!(server.send("GET", "/states/bad", "").status, 500);
+}
+
+#[test]
+fn a_store_that_takes_nothing_is_refused_and_is_unhealthy_later() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("s")).unwrap();
+    std::fs::write(folder.path().join("s/@probe"), "in the way").unwrap();
+    let mut command = infra();
+    command.args(["state", "serve", "--listen", "127.0.0.1:0", "--store", "s", "--no-auth"]);
+    command.current_dir(folder.path());
+    Running::start(command, "serve")
+        .wait()
+        .exits(69)
+        .stderr_has("the store cannot be written")
+        .stderr_has("/s");
+
+    let server = Served::start();
+    let blocked = ["states/@probe", "states/a"].map(|path| server.folder.join(path));
+    blocked.iter().for_each(|path| std::fs::write(path, "in the way").unwrap());
+    let health = |server: &Served| server.send_as(None, "GET", "/health", "").status;
+    assert_eq!((health(&server), server.send("POST", "/states/a", "one").status), (200, 500));
+    assert_eq!(health(&server), 503);
+    blocked.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    assert_eq!(health(&server), 200);
+}
+
+#[test]
+fn a_user_name_with_which_nobody_could_log_in_is_refused() {
+    refused("--listen 127.0.0.1:0", &[("INFRA_STATE_USERNAME", "a:b"), ("INFRA_STATE_PASSWORD", "x")])
+        .exits(65)
+        .stderr_has("`a:b` is no user name")
+        .stderr_has("INFRA_STATE_USERNAME");
+}
+
+#[test]
+fn a_busy_port_is_told_with_a_way_out() {
+    let holder = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = holder.local_addr().unwrap();
+
+    refused(&format!("--listen {address} --no-auth"), &[])
+        .exits(69)
+        .stderr_has(&format!("cannot listen on `{address}`"))
+        .stderr_has("--listen 127.0.0.1:0");
+}
+
+#[test]
 fn health_and_metrics_are_for_machines_and_name_no_state() {
     let server = Served::start();
     server.send("POST", "/states/secret-project", "one");

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Context;
 use super::deps;
-use super::locks::{StackLock, load_locks};
+use super::locks::{Looked, StackLock, load_locks};
 use super::workspace::Workspace;
 use crate::engine::{self, StackSecrets};
 use crate::error::{Error, Exit, Kind, Result};
@@ -209,9 +209,20 @@ async fn lock_findings(workspace: &Workspace, context: &Context) -> Vec<Finding>
     let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
     match load_locks(workspace, &all, context).await {
         Err(error) => vec![Finding::fail("locks", &error)],
-        Ok(locks) if locks.is_empty() => vec![Finding::pass("locks", "none held")],
-        Ok(locks) => locks.iter().map(lock_finding).collect(),
+        Ok(Looked { locks, failed }) if locks.is_empty() && failed.is_empty() => {
+            vec![Finding::pass("locks", "none held")]
+        }
+        Ok(Looked { locks, failed }) => {
+            locks.iter().map(lock_finding).chain(failed.iter().map(unreadable_state)).collect()
+        }
     }
+}
+
+/// Tells a state whose lock cannot be read: its newest entry is damaged, or out of reach.
+fn unreadable_state((stack, error): &(StackId, Error)) -> Finding {
+    let finding = Finding::fail("state", error);
+    let fix = (!error.hints().is_empty()).then(|| error.hints().join("; "));
+    Finding { message: format!("{stack}: {}", finding.message), fix, ..finding }
 }
 
 /// Tells whether the encrypted files open, and whose key files others can read.

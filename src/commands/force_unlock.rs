@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::Context;
-use super::locks::{StackLock, load_locks, process_words};
+use super::locks::{Looked, StackLock, load_locks, process_words};
 use super::stack_args::stack_names;
 use super::workspace::{Purpose, Workspace};
 use crate::engine;
@@ -47,7 +47,11 @@ struct Target<'a> {
 pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let target = resolve_target(&workspace, args, context).await?;
-    let locks = load_locks(&workspace, std::slice::from_ref(&target.stack.id), context).await?;
+    let Looked { locks, mut failed } =
+        load_locks(&workspace, std::slice::from_ref(&target.stack.id), context).await?;
+    if let Some((_, error)) = failed.pop() {
+        return Err(error);
+    }
     let Some(lock) = locks.first() else { return nothing_seen(&workspace, &target, args, context).await };
     check(lock, &target, args)?;
     describe(lock, context);
@@ -117,7 +121,7 @@ async fn resolve_target<'a>(
         return Ok(Target { stack: by_name?, lock_id: args.lock_id.clone() });
     };
     let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
-    let locks = load_locks(workspace, &all, context).await?;
+    let locks = load_locks(workspace, &all, context).await?.locks;
     if let Some(lock) = locks.iter().find(|lock| lock.lock.info.id == *text) {
         return Ok(Target { stack: workspace.stack(&lock.stack)?, lock_id: Some(text.clone()) });
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
-use crate::engine::{self, HolderLife, LockSources};
+use crate::engine::{self, HolderLife, LockSources, StackSecrets};
 use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, Stack, StackId, StateLock, human_duration};
 use crate::report::Table;
@@ -44,47 +44,97 @@ pub async fn run(args: &LocksArgs, context: &Context) -> Result<Exit> {
         true => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
         false => workspace.choose(&args.stacks, context)?,
     };
-    let locks = load_locks(&workspace, &chosen, context).await?;
+    let Looked { locks, failed } = load_locks(&workspace, &chosen, context).await?;
     if args.json {
         let rows: Vec<Value> = locks.iter().map(|lock| to_json(lock, context)).collect();
         context.terminal.data_line(&serde_json::to_string_pretty(&rows).unwrap_or_default());
     } else {
-        show(&locks, context);
+        show(&locks, &failed, context);
     }
-    Ok(Exit::OK)
+    Ok(tell_failed(&failed, context))
 }
 
-/// Reads the locks of stacks, whichever backend keeps them.
+/// The locks that were found, and the stacks whose lock cannot be read.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    pub locks: Vec<StackLock>,
+    pub failed: Vec<(StackId, Error)>,
+}
+
+/// Reads the locks of stacks, whichever backend keeps them; one that fails hides no other.
 pub(super) async fn load_locks(
     workspace: &Workspace,
     chosen: &[StackId],
     context: &Context,
-) -> Result<Vec<StackLock>> {
+) -> Result<Looked> {
     let stacks = chosen.iter().map(|id| workspace.stack(id)).collect::<Result<Vec<&Stack>>>()?;
     let is_own = |stack: &&Stack| stack.backend == Backend::Embedded && workspace.project.state.url.is_none();
     let store = match stacks.iter().any(is_own) {
-        true => Some(workspace.open_store(context).await?),
-        false => None,
+        true => workspace.open_store(context).await.map(Some),
+        false => Ok(None),
     };
     // Files are opened for those only whose backend needs credentials.
     let needs_none = |stack: &Stack| matches!(stack.backend, Backend::None | Backend::Unknown);
     let foreign: Vec<&Stack> =
         stacks.iter().filter(|stack| !is_own(stack) && !needs_none(stack)).copied().collect();
-    let secrets = match foreign.is_empty() {
-        true => BTreeMap::new(),
-        false => workspace.secrets_of(context, &foreign).await?,
-    };
-    let sources = LockSources { project: &workspace.project, store: store.as_ref(), env: &context.env };
-    let look = async |stack: &&Stack| {
-        let lock = engine::lock_of_stack(&sources, stack, secrets.get(&stack.id)).await?;
-        let with_life = |lock: StateLock| {
-            let life = engine::life_of_holder(&workspace.project, &stack.id, &lock);
-            StackLock { stack: stack.id.clone(), lock, life }
+    let secrets = open_each(workspace, &foreign, context).await;
+    let look = async |stack: &Stack| {
+        let store = match &store {
+            Err(error) if is_own(&stack) => return Err(error.clone()),
+            store => store.as_ref().ok().and_then(Option::as_ref),
         };
-        Ok::<_, Error>(lock.map(with_life))
+        let secrets = secrets.get(&stack.id).map(Result::as_ref).transpose().map_err(Clone::clone)?;
+        let sources = LockSources { project: &workspace.project, store, env: &context.env };
+        engine::lock_of_stack(&sources, stack, secrets).await
     };
-    let found = futures::future::try_join_all(stacks.iter().map(look)).await?;
-    Ok(found.into_iter().flatten().collect())
+    let found = futures::future::join_all(stacks.iter().map(|stack| look(stack))).await;
+    let mut looked = Looked::default();
+    for (stack, found) in stacks.iter().zip(found) {
+        let stack = stack.id.clone();
+        match found {
+            Ok(Some(lock)) => {
+                let life = engine::life_of_holder(&workspace.project, &stack, &lock);
+                looked.locks.push(StackLock { stack, lock, life });
+            }
+            Ok(None) => {}
+            Err(error) => looked.failed.push((stack, error)),
+        }
+    }
+    Ok(looked)
+}
+
+/// Opens the encrypted files of stacks, one stack at a time if not all of them open.
+async fn open_each(
+    workspace: &Workspace,
+    stacks: &[&Stack],
+    context: &Context,
+) -> BTreeMap<StackId, Result<StackSecrets>> {
+    if stacks.is_empty() {
+        return BTreeMap::new();
+    }
+    if let Ok(all) = workspace.secrets_of(context, stacks).await {
+        return all.into_iter().map(|(id, secrets)| (id, Ok(secrets))).collect();
+    }
+    let mut opened = BTreeMap::new();
+    for stack in stacks {
+        match workspace.secrets_of(context, &[stack]).await {
+            Ok(own) => opened.extend(own.into_iter().map(|(id, secrets)| (id, Ok(secrets)))),
+            Err(error) => drop(opened.insert(stack.id.clone(), Err(error))),
+        }
+    }
+    opened
+}
+
+/// Says of which stacks nothing is known, and returns the exit code of the first.
+fn tell_failed(failed: &[(StackId, Error)], context: &Context) -> Exit {
+    for (stack, error) in failed {
+        context
+            .terminal
+            .alert(&format!("warning: the lock of `{stack}` cannot be read: {}", error.message()));
+        error.body().iter().for_each(|line| context.terminal.alert(&format!("  {line}")));
+        error.hints().iter().for_each(|hint| context.terminal.alert(&format!("  hint: {hint}")));
+    }
+    failed.first().map_or(Exit::OK, |(_, error)| error.exit())
 }
 
 fn age(lock: &StackLock, context: &Context) -> Option<i64> {
@@ -107,9 +157,10 @@ fn to_json(lock: &StackLock, context: &Context) -> Value {
     })
 }
 
-fn show(locks: &[StackLock], context: &Context) {
+fn show(locks: &[StackLock], failed: &[(StackId, Error)], context: &Context) {
     if locks.is_empty() {
-        return context.terminal.note("no stack is locked");
+        let whose = if failed.is_empty() { "no stack is locked" } else { "no other stack is locked" };
+        return context.terminal.note(whose);
     }
     let mut table = Table::new(["stack", "holder", "operation", "age", "process", "lock id"]);
     for lock in locks {

@@ -1,19 +1,15 @@
 //! What two states differ in, resource by resource, with sensitive values masked.
 //!
 //! Pure: two states in, changes out. A value counts as sensitive if tofu says so for its
-//! attribute, or for an output, and so does every other value that contains it: providers
-//! copy values into attributes that nothing marks.
+//! attribute, or for an output, and so does every other value that contains it, see
+//! [`super::state_secrets`].
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// Stands for a value that must not be shown.
-const MASK: &str = "(sensitive)";
-
-/// A sensitive text with fewer characters is not looked for in other values.
-const SHORTEST_SECRET: usize = 4;
+use super::state_secrets::{MASK, collect_leaves, is_telling, marked_leaves, unframed};
 
 /// What differs between two states.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -40,6 +36,17 @@ pub struct ResourceChange {
 struct Thing {
     attributes: BTreeMap<String, Value>,
     sensitive: Vec<String>,
+    /// The texts and numbers that are sensitive.
+    secrets: Vec<String>,
+}
+
+/// What must not be shown of a resource.
+#[derive(Clone, Copy, Debug)]
+struct Hidden<'a> {
+    /// Texts that tell on any value that contains them.
+    anywhere: &'a [String],
+    /// Texts and numbers that tell on a value that equals one.
+    own: &'a [String],
 }
 
 /// Compares two states; what is no state counts as empty.
@@ -48,43 +55,19 @@ pub fn diff_states(before: &[u8], after: &[u8]) -> StateDiff {
     let (before, after) = (read(before), read(after));
     let (old, new) = ((resources(&before), outputs(&before)), (resources(&after), outputs(&after)));
     let all = [&old.0, &old.1, &new.0, &new.1];
-    let secrets: Vec<String> = all.into_iter().flat_map(BTreeMap::values).flat_map(Thing::secrets).collect();
+    let secrets = all.into_iter().flat_map(BTreeMap::values).flat_map(|thing| thing.secrets.clone());
+    let secrets: Vec<String> = secrets.filter(|text| is_telling(text)).collect();
     StateDiff { resources: compare(&old.0, &new.0, &secrets), outputs: compare(&old.1, &new.1, &secrets) }
 }
 
-impl Thing {
-    /// Returns the texts in its sensitive attributes; very short ones are in everything.
-    fn secrets(&self) -> Vec<String> {
-        let mut found = Vec::new();
-        let sensitive = self.attributes.iter().filter(|(name, _)| self.sensitive.contains(name));
-        sensitive.for_each(|(_, value)| collect_texts(value, &mut found));
-        found.retain(|text| text.chars().count() >= SHORTEST_SECRET);
-        found
-    }
-}
-
-fn collect_texts(value: &Value, into: &mut Vec<String>) {
-    match unframed(value) {
-        Value::String(text) => into.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, into)),
-        Value::Object(map) => map.values().for_each(|item| collect_texts(item, into)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// Returns whether any text in a value contains a secret.
-fn tells(value: &Value, secrets: &[String]) -> bool {
-    let mut texts = Vec::new();
-    collect_texts(value, &mut texts);
-    texts.iter().any(|text| secrets.iter().any(|secret| text.contains(secret.as_str())))
-}
-
-/// Returns a value without the frame that values of any type are kept in.
-fn unframed(value: &Value) -> &Value {
-    match value.as_object() {
-        Some(map) if map.len() == 2 && map.contains_key("type") => map.get("value").unwrap_or(value),
-        _ => value,
-    }
+/// Returns whether any text or number in a value is, or contains, what must not be shown.
+fn tells(value: &Value, hidden: Hidden<'_>) -> bool {
+    let mut leaves = Vec::new();
+    collect_leaves(value, &mut leaves);
+    let told = |leaf: &String| {
+        hidden.own.contains(leaf) || hidden.anywhere.iter().any(|secret| leaf.contains(secret.as_str()))
+    };
+    leaves.iter().any(told)
 }
 
 impl StateDiff {
@@ -118,6 +101,8 @@ fn changed(address: &str, old: &Thing, new: &Thing, secrets: &[String]) -> Optio
     let names =
         old.attributes.keys().chain(new.attributes.keys().filter(|name| !old.attributes.contains_key(*name)));
     let is_sensitive = |name: &String| old.sensitive.contains(name) || new.sensitive.contains(name);
+    let own = [old.secrets.as_slice(), new.secrets.as_slice()].concat();
+    let hidden = Hidden { anywhere: secrets, own: &own };
     let mut attributes = Vec::new();
     for name in names {
         let (one, other) = (old.attributes.get(name), new.attributes.get(name));
@@ -126,7 +111,7 @@ fn changed(address: &str, old: &Thing, new: &Thing, secrets: &[String]) -> Optio
         }
         let shown = |value: Option<&Value>| match value {
             None | Some(Value::Null) => "null".to_owned(),
-            Some(value) if is_sensitive(name) || tells(value, secrets) => MASK.to_owned(),
+            Some(value) if is_sensitive(name) || tells(value, hidden) => MASK.to_owned(),
             Some(value) => unframed(value).to_string(),
         };
         attributes.push((name.clone(), shown(one), shown(other)));
@@ -137,13 +122,16 @@ fn changed(address: &str, old: &Thing, new: &Thing, secrets: &[String]) -> Optio
 }
 
 fn resources(state: &Value) -> BTreeMap<String, Thing> {
-    let mut things = BTreeMap::new();
+    addressed_instances(state).into_iter().map(|(address, instance)| (address, thing(instance))).collect()
+}
+
+/// Returns every instance of every resource with its address.
+pub(super) fn addressed_instances(state: &Value) -> Vec<(String, &Value)> {
+    let mut found = Vec::new();
     for resource in items(&state["resources"]) {
-        for instance in items(&resource["instances"]) {
-            things.insert(address(resource, instance), thing(instance));
-        }
+        found.extend(items(&resource["instances"]).map(|instance| (address(resource, instance), instance)));
     }
-    things
+    found
 }
 
 /// Returns the address as tofu writes it.
@@ -164,14 +152,24 @@ fn thing(instance: &Value) -> Thing {
     let paths = items(&instance["sensitive_attributes"]);
     // Whatever lies below a sensitive part: the whole attribute is masked.
     let sensitive = paths.filter_map(|path| Some(path.get(0)?.get("value")?.as_str()?.to_owned()));
-    Thing { sensitive: sensitive.collect(), attributes: attributes.into_iter().collect() }
+    Thing {
+        sensitive: sensitive.collect(),
+        attributes: attributes.into_iter().collect(),
+        secrets: marked_leaves(instance),
+    }
 }
 
 fn outputs(state: &Value) -> BTreeMap<String, Thing> {
     let outputs = state["outputs"].as_object().cloned().unwrap_or_default();
-    let read = |output: &Value| Thing {
-        attributes: BTreeMap::from([("value".to_owned(), output["value"].clone())]),
-        sensitive: if output["sensitive"] == true { vec!["value".to_owned()] } else { Vec::new() },
+    let read = |output: &Value| {
+        let is_sensitive = output["sensitive"] == true;
+        let mut secrets = Vec::new();
+        collect_leaves(&output["value"], &mut secrets);
+        Thing {
+            attributes: BTreeMap::from([("value".to_owned(), output["value"].clone())]),
+            sensitive: if is_sensitive { vec!["value".to_owned()] } else { Vec::new() },
+            secrets: if is_sensitive { secrets } else { Vec::new() },
+        }
     };
     outputs.iter().map(|(name, output)| (name.clone(), read(output))).collect()
 }
@@ -225,6 +223,23 @@ mod tests {
         let shown = format!("{diff:?}");
         assert!(shown.contains(MASK) && !shown.contains("hunter"), "{shown}");
         assert_eq!((diff.resources.len(), diff.outputs.len()), (1, 1));
+    }
+
+    #[test]
+    fn a_number_and_a_short_text_are_masked_like_any_other() {
+        let marks = json!([[{"type": "get_attr", "value": "input"}], [{"type": "get_attr", "value": "pin"}]]);
+        let side = |text: &str, pin: u32, plain: u32| {
+            let attributes = json!({"input": text, "output": text, "pin": pin, "copy": pin, "plain": plain});
+            state(&json!([{"attributes": attributes, "sensitive_attributes": marks}]), &json!({}))
+        };
+
+        let diff = diff_states(&side("abc", 731, 5), &side("xyz", 902, 6));
+
+        let shown = format!("{diff:?}");
+        for secret in ["abc", "xyz", "731", "902"] {
+            assert!(!shown.contains(secret), "{secret}: {shown}");
+        }
+        assert!(shown.contains(r#"("plain", "5", "6")"#), "{shown}");
     }
 
     #[test]

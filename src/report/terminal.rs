@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::ValueEnum;
 
 use super::fit::wrap;
+use super::harmless::harmless;
 use crate::model::Environment;
 
 /// When to use colour.
@@ -156,7 +157,7 @@ impl Terminal {
 
     /// Writes data that a log may fold under a title.
     pub fn group(&self, title: &str, lines: &[String]) {
-        let text = self.harmless(&lines.join("\n"));
+        let text = self.without_commands(&lines.join("\n"));
         match self.github {
             true => self.data(&format!("::group::{title}\n{text}\n::endgroup::\n")),
             false => self.data(&format!("{text}\n")),
@@ -165,10 +166,10 @@ impl Terminal {
 
     /// Writes data that tofu made for people: in a log that obeys commands, none of it is one.
     pub fn text(&self, text: &str) {
-        self.data(&self.harmless(text));
+        self.data(&self.without_commands(text));
     }
 
-    fn harmless(&self, text: &str) -> String {
+    fn without_commands(&self, text: &str) -> String {
         if self.github { without_commands(text) } else { text.to_owned() }
     }
 
@@ -192,8 +193,10 @@ impl Terminal {
     }
 
     /// Writes a line of data.
+    ///
+    /// Unlike the other data it is cleaned of what a terminal would obey: see [`harmless`].
     pub fn data_line(&self, line: &str) {
-        self.data(&format!("{line}\n"));
+        self.data(&format!("{}\n", harmless(line, own_colors(self.out_color))));
     }
 
     /// Returns how wide data for people may be; a pipe has no width.
@@ -221,7 +224,7 @@ impl Terminal {
         }
     }
 
-    /// Writes a line to stderr, even when quiet.
+    /// Writes a line to stderr, even when quiet; nothing in it is obeyed by a terminal but our colours.
     pub fn alert(&self, line: &str) {
         for line in line.split('\n') {
             self.alert_hanging(line, line.len() - line.trim_start_matches(' ').len() + 2);
@@ -230,7 +233,7 @@ impl Terminal {
 
     /// Writes a line to stderr, even when quiet; what does not fit goes on below the given column.
     pub fn alert_hanging(&self, line: &str, indent: usize) {
-        let line = self.harmless(line);
+        let line = harmless(&self.without_commands(line), own_colors(self.err_color)).into_owned();
         self.write_err(&self.columns().map_or_else(|| line.clone(), |columns| wrap(&line, columns, indent)));
     }
 
@@ -268,6 +271,12 @@ fn without_commands(text: &str) -> String {
     };
     // A lone carriage return begins a line there, too.
     text.replace("\r\n", "\n").replace('\r', "\n").split('\n').map(harmless).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the colours that [`painted`] writes.
+const fn own_colors(color: bool) -> &'static [&'static str] {
+    const ALL: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+    if color { &ALL } else { &[] }
 }
 
 fn painted(color: bool, tone: Tone, text: &str) -> String {

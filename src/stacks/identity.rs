@@ -5,6 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
+use reqwest::Url;
+
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack};
 
@@ -23,7 +25,7 @@ fn configured(kind: &str, backend: &Backend, path: &Path) -> Option<String> {
         "s3" => s3(backend)?,
         "gcs" => all(backend, &["bucket", "prefix"])?,
         "azurerm" => all(backend, &["storage_account_name", "container_name", "key"])?,
-        "http" => all(backend, &["address"])?,
+        "http" => vec![same_address(&needed(backend, "address")?)],
         "kubernetes" => kubernetes(backend)?,
         "remote" | "cloud" => all(backend, &["hostname", "organization", "workspaces.name"])?,
         _ => return None,
@@ -48,12 +50,28 @@ fn local(path: &Path, file: &str) -> String {
     format!("local:{}", clean.display())
 }
 
+/// Returns an address as every spelling of it: the case of scheme and host, the usual port, dots, a
+/// slash at the end, a fragment and credentials lead to no other place.
+fn same_address(text: &str) -> String {
+    let Ok(mut url) = Url::parse(text) else { return text.to_owned() };
+    if !matches!(url.scheme(), "http" | "https") {
+        return text.to_owned();
+    }
+    url.set_fragment(None);
+    // Both can fail only for an address without a host, which these schemes do not have.
+    let _ = url.set_username("").and_then(|()| url.set_password(None));
+    let path = url.path().trim_end_matches('/').to_owned();
+    url.set_path(&path);
+    url.as_str().trim_end_matches('/').to_owned()
+}
+
 fn s3(backend: &Backend) -> Option<Vec<String>> {
     let endpoint = match optional(backend, "endpoints.s3")? {
         text if text.is_empty() => optional(backend, "endpoint")?,
         text => text,
     };
     let prefix = optional(backend, "workspace_key_prefix")?;
+    let endpoint = same_address(&endpoint);
     Some(vec![endpoint, needed(backend, "bucket")?, needed(backend, "key")?, prefix])
 }
 
@@ -171,6 +189,33 @@ mod tests {
             of("local", &[("path", Some("../b.tfstate"))]).as_deref(),
             Some("local:infrastructure/b.tfstate")
         );
+    }
+
+    #[test]
+    fn one_address_is_one_state_however_it_is_written() {
+        let http = |address| of("http", &[("address", Some(address))]);
+        let plain = http("http://host.example/states/same");
+
+        for other in [
+            "http://host.example/states/./same/",
+            "HTTP://Host.Example/states/same#",
+            "http://host.example:80/states/x/../same",
+            "http://dana:secret@host.example/states/same",
+        ] {
+            assert_eq!(http(other), plain, "{other}");
+        }
+        for other in [
+            "https://host.example/states/same",
+            "http://host.example/states/Same",
+            "http://host.example/states/same?x=1",
+        ] {
+            assert_ne!(http(other), plain, "{other}");
+        }
+        let s3 = |endpoint, key| {
+            of("s3", &[("bucket", Some("b")), ("key", Some(key)), ("endpoint", Some(endpoint))])
+        };
+        assert_eq!(s3("https://R2.example:443/", "k"), s3("https://r2.example", "k"));
+        assert_ne!(s3("https://r2.example", "a//k"), s3("https://r2.example", "a/k"));
     }
 
     #[test]

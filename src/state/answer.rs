@@ -103,6 +103,17 @@ pub(super) fn copy(name: &StateName, read: Result<Option<Bytes>>) -> Response {
     }
 }
 
+/// Answers a read of an old version.
+pub(super) fn version(name: &StateName, number: u64, read: Result<Option<Outgoing>>) -> Response {
+    match read {
+        Ok(None) => {
+            let words = format!("the state `{name}` has no version {number}; `?versions` lists those it has");
+            text(StatusCode::NOT_FOUND, words)
+        }
+        read => state(name, read),
+    }
+}
+
 /// Answers the question who holds a lock.
 pub(super) fn holder(name: &StateName, lock: Result<Option<HeldLock>>) -> Response {
     match lock {

@@ -77,7 +77,7 @@ impl Attempts {
 }
 
 /// A name is whatever a caller sends; a long one must not fill the memory.
-fn shortened(user: &str) -> String {
+pub(super) fn shortened(user: &str) -> String {
     user.chars().take(64).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The audit log: who did what to which state when, one JSON object a line.
 //!
 //! Never holds a password or a state. Where the lines go is decided by whoever starts the
-//! server; a line that cannot be written is told as a warning and stops nobody.
+//! server, who also says so when they cannot be written; the request is served all the same.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 /// Where audit lines go.
-pub type AuditSink = Box<dyn Fn(&str) + Send + Sync>;
+pub type AuditSink = Box<dyn Fn(&str) -> std::io::Result<()> + Send + Sync>;
 
 /// The log of a server.
 #[derive(Default)]
@@ -28,6 +28,9 @@ pub(super) struct AuditEntry<'a> {
     pub status: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
+    /// The old version that was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
 }
 
 impl Audit {
@@ -37,12 +40,9 @@ impl Audit {
     }
 
     /// Writes a line.
-    pub fn write(&self, entry: &AuditEntry<'_>) {
-        let Some(sink) = &self.0 else { return };
-        match serde_json::to_string(entry) {
-            Ok(line) => sink(&line),
-            Err(error) => tracing::warn!(%error, "an audit line has no JSON form"),
-        }
+    pub fn write(&self, entry: &AuditEntry<'_>) -> std::io::Result<()> {
+        let Some(sink) = &self.0 else { return Ok(()) };
+        sink(&serde_json::to_string(entry)?)
     }
 }
 

@@ -80,8 +80,12 @@ pub(super) async fn accept_until(
     let mut open = JoinSet::new();
     let mut stopping = stop.clone();
     loop {
+        let place = tokio::select! {
+            place = Arc::clone(&room).acquire_owned() => place,
+            () = told_to(&mut stopping) => break,
+        };
         // A closed semaphore cannot be: nobody closes it.
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+        let Ok(place) = place else { return };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = told_to(&mut stopping) => break,

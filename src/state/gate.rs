@@ -1,11 +1,13 @@
 //! Who is let in: turns an `Authorization` header into a caller with rights, or a refusal.
 //!
-//! Passwords are compared in constant time and unknown names cost as much as known ones.
+//! Passwords are compared in constant time, and every attempt costs the same work, whether the
+//! name is known and however its password is kept.
 //! A hash is slow by design, so a pair that was right once is recognised by a keyed digest
 //! for as long as the server runs. Begin at [`Gate::admit`].
 
 use std::collections::HashSet;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -70,6 +72,8 @@ pub(super) struct UserGate {
     key: Zeroizing<[u8; 32]>,
     recognised: Mutex<HashSet<[u8; 32]>>,
     hashing: Arc<Semaphore>,
+    /// How many hashes were computed.
+    hashed: AtomicU64,
 }
 
 impl Gate {
@@ -79,11 +83,12 @@ impl Gate {
         getrandom::fill(key.as_mut_slice())
             .map_err(|error| Error::unavailable("the system gives no random bytes").because(error))?;
         Ok(Self::Users(Box::new(UserGate {
-            users,
+            users: users.equally_hard()?,
             attempts: Attempts::default(),
             key,
             recognised: Mutex::default(),
             hashing: Arc::new(Semaphore::new(HASHES_AT_ONCE)),
+            hashed: AtomicU64::new(0),
         })))
     }
 
@@ -122,37 +127,42 @@ impl UserGate {
 
     async fn is_right(&self, user: Option<&User>, name: &str, password: &str) -> bool {
         let digest = self.digest(name, password);
-        match user.map(|user| &user.secret) {
-            Some(Secret::Password(expected)) => same(expected, password),
+        match user.or_else(|| self.stand_in(name)).map(|user| &user.secret) {
+            Some(Secret::Password(expected)) => same(expected, password) && user.is_some(),
             Some(Secret::Hash(hash)) => {
-                if self.recognised.lock().unwrap_or_else(PoisonError::into_inner).contains(&digest) {
-                    return true;
-                }
-                let right = self.verify(hash.clone(), password).await;
-                if right {
+                let right = self.is_recognised(&digest) || self.verify(hash.clone(), password, digest).await;
+                if right && user.is_some() {
                     self.recognise(digest);
                 }
-                right
+                right && user.is_some()
             }
-            // Somebody unknown is worked on like somebody known, and then refused.
-            None => {
-                match self.users.0.iter().find_map(some_hash) {
-                    Some(hash) => drop(self.verify(hash, password).await),
-                    None => drop(same("", password)),
-                }
-                false
-            }
+            None => false,
         }
     }
 
-    async fn verify(&self, hash: Zeroizing<String>, password: &str) -> bool {
+    /// Returns the user that somebody unknown is worked on like, always the same for a name.
+    fn stand_in(&self, name: &str) -> Option<&User> {
+        let chance = self.digest(name, "").iter().fold(0, |sum: usize, byte| sum + usize::from(*byte));
+        self.users.0.get(chance % self.users.len().max(1))
+    }
+
+    async fn verify(&self, hash: Zeroizing<String>, password: &str, digest: [u8; 32]) -> bool {
         let password = Zeroizing::new(password.to_owned());
         let Ok(_turn) = self.hashing.acquire().await else { return false };
+        // Of many requests of one client that came at once, the first did the work for all.
+        if self.is_recognised(&digest) {
+            return true;
+        }
+        self.hashed.fetch_add(1, Ordering::Relaxed);
         let work = tokio::task::spawn_blocking(move || {
             PasswordHash::new(&hash)
                 .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
         });
         work.await.unwrap_or(false)
+    }
+
+    fn is_recognised(&self, digest: &[u8; 32]) -> bool {
+        self.recognised.lock().unwrap_or_else(PoisonError::into_inner).contains(digest)
     }
 
     fn digest(&self, name: &str, password: &str) -> [u8; 32] {
@@ -169,13 +179,6 @@ impl UserGate {
             recognised.clear();
         }
         recognised.insert(digest);
-    }
-}
-
-fn some_hash(user: &User) -> Option<Zeroizing<String>> {
-    match &user.secret {
-        Secret::Hash(hash) => Some(hash.clone()),
-        Secret::Password(_) => None,
     }
 }
 
@@ -225,6 +228,24 @@ mod tests {
             assert_eq!(admitted(&gate, pair).await, Err(Refusal::Wrong(name)), "{pair}");
         }
         assert_eq!(gate.admit(None, PEER).await.err(), Some(Refusal::Missing));
+    }
+
+    #[tokio::test]
+    async fn every_attempt_costs_one_hash_whoever_it_names() {
+        let gate = gate();
+        let Gate::Users(users) = &gate else { unreachable!("a gate for users") };
+        let cost = async |pair: &str| {
+            let before = users.hashed.load(Ordering::Relaxed);
+            let _ = admitted(&gate, pair).await;
+            users.hashed.load(Ordering::Relaxed) - before
+        };
+
+        for pair in ["dana:wrong", "kim:wrong", "nobody:wrong", "nobody:pass:word", ":"] {
+            assert_eq!(cost(pair).await, 1, "{pair}");
+        }
+        for pair in ["dana:correct horse", "kim:pass:word"] {
+            assert_eq!((cost(pair).await, cost(pair).await), (1, 0), "{pair}");
+        }
     }
 
     #[tokio::test]

@@ -15,9 +15,11 @@ use axum::response::Response;
 use serde_json::json;
 use tokio::time::Instant;
 
+use super::attempts::shortened;
 use super::body::{Expected, Received, receive};
-use super::gate::{Caller, Refusal};
+use super::gate::{Caller, Gate, Refusal};
 use super::held_lock::id_of;
+use super::neighbour::strangeness;
 use super::target::{Target, lock_id, query};
 use super::trail::Trail;
 use super::{Claim, HeldLock, Right, Service, StateName, answer, copy_handlers, page};
@@ -41,7 +43,8 @@ pub(super) async fn dispatch(service: Arc<Service>, peer: IpAddr, request: Reque
     service.metrics.answered(trail.action, status, begun.elapsed());
     tracing::debug!(%method, path, status, user = trail.user.as_deref(), "served");
     if trail.is_worth_keeping() {
-        service.audit.write(&trail.entry(service.store.now(), peer, status));
+        let written = service.audit.write(&trail.entry(service.store.now(), peer, status));
+        service.metrics.unaudited.fetch_add(u64::from(written.is_err()), Ordering::Relaxed);
     }
     response
 }
@@ -56,13 +59,20 @@ async fn answer_to(
     let target = Target::of(parts.uri.path());
     match target {
         Ok(Target::Health) => {
-            return readable(&parts, trail, "health", || answer::text(StatusCode::OK, "ok"));
+            let health = service.health().await;
+            return readable(&parts, trail, "health", || health);
         }
         Ok(Target::Metrics) => {
             let text = || answer::text(StatusCode::OK, service.metrics.text().trim_end());
             return readable(&parts, trail, "metrics", text);
         }
         _ => {}
+    }
+    if matches!(service.gate, Gate::Open)
+        && let Some(words) = strangeness(&parts)
+    {
+        (trail.action, trail.user) = ("login", Some("anybody".to_owned()));
+        return answer::text(StatusCode::FORBIDDEN, words);
     }
     let admitted = service.gate.admit(parts.headers.get(header::AUTHORIZATION), peer).await;
     let caller = match admitted {
@@ -91,13 +101,14 @@ fn refuse(service: &Service, refusal: Refusal, trail: &mut Trail) -> Response {
         // A client's first request is often one without credentials; nothing was guessed.
         Refusal::Missing => answer::unauthorized(),
         Refusal::Wrong(name) => {
+            let name = shortened(&name);
             service.metrics.failed_logins.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(user = name, "a login failed");
             trail.user = Some(name);
             answer::unauthorized()
         }
         Refusal::LockedOut(name, left) => {
-            trail.user = Some(name);
+            trail.user = Some(shortened(&name));
             answer::locked_out(left)
         }
     }
@@ -164,6 +175,7 @@ async fn state(asked: Asked, name: StateName, body: Body, trail: &mut Trail) -> 
     };
     let (right, word) = action.needs();
     trail.action = word;
+    trail.version = query(&asked.parts.uri, "version").ok().flatten().and_then(|number| number.parse().ok());
     if !asked.caller.rights.allow(right, &name) {
         return answer::forbidden(&asked.caller.name, right, &name);
     }
@@ -186,7 +198,7 @@ async fn read(asked: &Asked, name: &StateName) -> Response {
     let uri = &asked.parts.uri;
     match (query(uri, "version"), query(uri, "versions")) {
         (Ok(Some(number)), _) => match number.parse() {
-            Ok(number) => answer::state(name, store.stream_version(name, number).await),
+            Ok(number) => answer::version(name, number, store.stream_version(name, number).await),
             Err(_) => answer::bad_request(&Error::invalid(format!("`{number}` is no number of a version"))),
         },
         (_, Ok(Some(_))) => match (store.versions(name).await, store.current(name).await) {
@@ -340,7 +352,10 @@ impl Service {
             drop(running);
             outcome
         });
-        task.await.unwrap_or_else(|error| Err(Error::bug("a change of a state broke off").because(error)))
+        let broken = |error| Err(Error::bug("a change of a state broke off").because(error));
+        let outcome = task.await.unwrap_or_else(broken);
+        self.note(&outcome);
+        outcome
     }
 
     /// Waits until no change is under way.

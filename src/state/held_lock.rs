@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::model::{Holder, LockInfo, StateLock};
+use crate::model::{Holder, LockInfo, StateLock, in_plain_sight, turns_text};
 
 /// A held lock; its id is never empty.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -59,10 +59,20 @@ impl HeldLock {
         self.holder.as_ref()
     }
 
-    /// Returns the lock in the program's own words; a field of an odd type is left empty.
+    /// Returns the lock in the program's own words; a field of an odd type is left empty, and what a
+    /// terminal would obey is made visible.
     pub fn to_state_lock(&self) -> StateLock {
         let id = || LockInfo { id: self.id.clone(), ..LockInfo::default() };
-        let info = serde_json::from_str(&self.info).unwrap_or_else(|_| id());
+        let info: LockInfo = serde_json::from_str(&self.info).unwrap_or_else(|_| id());
+        let info = LockInfo {
+            id: info.id,
+            operation: in_plain_sight(&info.operation),
+            info: in_plain_sight(&info.info),
+            who: in_plain_sight(&info.who),
+            version: in_plain_sight(&info.version),
+            created: in_plain_sight(&info.created),
+            path: in_plain_sight(&info.path),
+        };
         StateLock { info, holder: self.holder.clone() }
     }
 }
@@ -75,6 +85,9 @@ pub(super) fn id_of(body: &[u8]) -> Result<String> {
     let info: serde_json::Value =
         serde_json::from_slice(body).map_err(|error| unreadable().because(error))?;
     match info.get("ID").and_then(serde_json::Value::as_str) {
+        Some(id) if id.chars().any(|character| character.is_control() || turns_text(character)) => {
+            Err(Error::invalid("the `ID` of the LockInfo contains a control character"))
+        }
         Some(id) if !id.trim().is_empty() => Ok(id.to_owned()),
         _ => Err(Error::invalid("the LockInfo has no usable `ID`: a text that is not empty is expected")),
     }
@@ -104,6 +117,17 @@ mod tests {
             assert!(HeldLock::from_client(body.as_bytes(), None).is_err(), "{body}");
         }
         assert!(HeldLock::from_client(b"{\"ID\":\"\xff\"}", None).is_err());
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_not_passed_on() {
+        let body = br#"{"ID":"1","Who":"\u001b[2JEVIL\u202e","Operation":"a\u0007"}"#;
+
+        let lock = HeldLock::from_client(body, None).expect("a usable LockInfo").to_state_lock();
+
+        assert_eq!(lock.info.who, "\u{fffd}[2JEVIL\u{fffd}");
+        assert_eq!(lock.info.operation, "a\u{fffd}");
+        assert!(HeldLock::from_client(br#"{"ID":"1\u001b[2J"}"#, None).is_err());
     }
 
     #[test]

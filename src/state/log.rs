@@ -15,7 +15,7 @@ use object_store::{GetOptions, ObjectMeta, ObjectStore, PutMode, PutOptions};
 use super::StateName;
 use super::entry::{Entry, Header, Unreadable, read_header};
 use super::known_heads::{KnownHead, KnownHeads};
-use super::name::{is_apart, is_log};
+use super::name::{LOG, is_apart, is_log};
 use super::outgoing::{self, Outgoing, Unopened};
 use super::settling::{ATTEMPTS, is_final, pause_before, undecided};
 use crate::error::{Error, Result};
@@ -83,6 +83,14 @@ pub(super) struct Listed {
     pub size: u64,
     /// When the store received it, in seconds since 1970.
     pub stored_at: i64,
+}
+
+/// What a listing of all states tells.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    pub states: Vec<StateName>,
+    /// Folders that cannot be read, as if they were states, and why.
+    pub hidden: Vec<(StateName, Error)>,
 }
 
 /// How an attempt to add an entry ended.
@@ -237,20 +245,29 @@ impl Log {
     }
 
     /// Returns the names of all states that have a log, sorted.
-    pub async fn names(&self) -> Result<Vec<StateName>> {
-        let mut names = Vec::new();
+    pub async fn names(&self) -> Result<Names> {
+        let mut names = Names::default();
         let mut folders = vec![Path::ROOT];
         while let Some(folder) = folders.pop() {
-            let listing = self.stores.flushed.list_with_delimiter(Some(&folder)).await.map_err(unlistable)?;
+            let listing = match self.stores.flushed.list_with_delimiter(Some(&folder)).await {
+                Ok(listing) => listing,
+                // One folder that is closed to us hides what is in it, and nothing else.
+                Err(error) if self.stores.reach == Reach::Local && folder != Path::ROOT => {
+                    let name = StateName::from_log_key(folder.join(LOG).as_ref());
+                    names.hidden.extend(name.map(|name| (name, unlistable(error))));
+                    continue;
+                }
+                Err(error) => return Err(unlistable(error)),
+            };
             for below in listing.common_prefixes {
                 if below.filename().is_some_and(is_log) {
-                    names.extend(StateName::from_log_key(below.as_ref()));
+                    names.states.extend(StateName::from_log_key(below.as_ref()));
                 } else if !below.filename().is_some_and(is_apart) {
                     folders.push(below);
                 }
             }
         }
-        names.sort();
+        names.states.sort();
         Ok(names)
     }
 
@@ -322,5 +339,13 @@ fn damaged(name: &StateName, number: u64, flaw: &Unreadable) -> Error {
         Unreadable::Unfinished => "it is cut off",
         Unreadable::Foreign => "it was not written by this version of infra",
     };
-    Error::invalid(format!("entry {number} of the state `{name}` cannot be read")).detail(what)
+    let error = Error::invalid(format!("entry {number} of the state `{name}` cannot be read")).detail(what);
+    let error = match key(name, number) {
+        Ok(key) => error.at(format!("`{key}` in the store")),
+        Err(_) => error,
+    };
+    // Nobody but a person can know what it was: a lock, or a newer state.
+    error.hint("move that entry out of the store: the one before it counts again").hint(
+        "then look with `infra locks` and `infra state history`, and choose with `infra state rollback`",
+    )
 }

@@ -13,6 +13,7 @@ pub(super) struct Metrics {
     pub failed_logins: AtomicU64,
     pub received: AtomicU64,
     pub connections: AtomicU64,
+    pub unaudited: AtomicU64,
     answered: AtomicU64,
     microseconds: AtomicU64,
 }
@@ -50,6 +51,12 @@ impl Metrics {
                 &self.failed_logins,
             ),
             ("infra_state_received_bytes_total", "counter", "Bytes of states received.", &self.received),
+            (
+                "infra_state_audit_lines_lost_total",
+                "counter",
+                "Lines of the audit log that could not be written.",
+                &self.unaudited,
+            ),
             ("infra_state_connections", "gauge", "Open connections.", &self.connections),
         ] {
             describe(&mut out, name, kind, help);

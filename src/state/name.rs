@@ -13,6 +13,7 @@ use std::fmt;
 
 use super::percent;
 use crate::error::{Error, Result};
+use crate::model::{is_zero_width, turns_text};
 
 /// The most bytes a segment may have once encoded: file systems stop at 255, and the
 /// store's temporary files append to the name.
@@ -22,7 +23,7 @@ const LONGEST_SEGMENT: usize = 200;
 const LONGEST_NAME: usize = 900;
 
 /// The folder that holds the entries of a state.
-const LOG: &str = "@log";
+pub(super) const LOG: &str = "@log";
 
 /// The last segment of the key of a copy.
 const COPY: &str = "@copy";
@@ -149,6 +150,9 @@ fn flaw_of(segment: &str) -> Option<String> {
     if segment.chars().any(char::is_control) {
         return Some("a segment contains a control character".to_owned());
     }
+    if segment.chars().any(|character| turns_text(character) || is_zero_width(character)) {
+        return Some("a segment contains a character that nobody sees".to_owned());
+    }
     if segment.contains('\\') {
         return Some("a segment contains a backslash".to_owned());
     }
@@ -194,6 +198,17 @@ mod tests {
 
         assert!(error.starts_with("`a\\u{1b}[2J/b` is not a state name"), "{error}");
         assert!(error.contains("control character"), "{error}");
+    }
+
+    #[test]
+    fn a_name_that_looks_like_another_is_refused() {
+        for sign in
+            ['\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{200e}', '\u{200f}', '\u{200b}', '\u{feff}']
+        {
+            let error = StateName::parse(&format!("a/{sign}b")).expect_err("refused").to_string();
+
+            assert!(error.contains("nobody sees") && !error.contains(sign), "{error}");
+        }
     }
 
     #[test]

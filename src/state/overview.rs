@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::entry::Header;
 use super::{HeldLock, StateName};
+use crate::error::Result;
 use crate::model::{Holder, LockInfo};
 
 /// What there is to see of a state without reading it.
@@ -20,6 +21,8 @@ pub struct StateSummary {
     pub versions: usize,
     /// Who holds it.
     pub lock: Option<HeldLock>,
+    /// Why nothing of this can be told, where it is damaged.
+    pub error: Option<String>,
 }
 
 /// A summary as JSON has it.
@@ -31,11 +34,17 @@ pub(super) struct SummaryJson {
     versions: usize,
     lock: Option<LockInfo>,
     holder: Option<Holder>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 impl StateSummary {
     /// Makes the summary of a state.
-    pub(super) fn of(name: StateName, header: Header) -> Self {
+    pub(super) fn of(name: StateName, header: Result<Header>) -> Self {
+        let (header, error) = match header {
+            Ok(header) => (header, None),
+            Err(error) => (Header::default(), Some(error.to_string())),
+        };
         let current = header.versions.iter().find(|version| Some(version.number) == header.state);
         Self {
             name,
@@ -43,6 +52,7 @@ impl StateSummary {
             written: current.map(|version| version.at),
             versions: header.versions.len(),
             lock: header.lock,
+            error,
         }
     }
 
@@ -56,6 +66,7 @@ impl StateSummary {
             versions: self.versions,
             holder: lock.as_ref().and_then(|lock| lock.holder.clone()),
             lock: lock.map(|lock| lock.info),
+            error: self.error.clone(),
         }
     }
 }

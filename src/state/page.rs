@@ -26,8 +26,9 @@ pub(super) fn render(user: &str, states: &[StateSummary], now: Timestamp) -> Str
     let locked = states.iter().filter(|state| state.lock.is_some()).count();
     let _ = write!(
         page,
-        "<h1>States</h1>\n<p>{} states, {locked} locked; seen as {}.</p>\n",
+        "<h1>States</h1>\n<p>{} state{}, {locked} locked; seen as {}.</p>\n",
         states.len(),
+        if states.len() == 1 { "" } else { "s" },
         escaped(user)
     );
     page.push_str(
@@ -35,6 +36,14 @@ pub(super) fn render(user: &str, states: &[StateSummary], now: Timestamp) -> Str
          <th>Lock</tr></thead>\n<tbody>\n",
     );
     for state in states {
+        if let Some(error) = &state.error {
+            let (name, error) = (escaped(state.name.as_str()), escaped(&error.replace('\n', "; ")));
+            let _ = writeln!(
+                page,
+                "<tr><td>{name}<td colspan=\"4\"><span class=\"held\">damaged</span>: {error}</tr>"
+            );
+            continue;
+        }
         let _ = writeln!(
             page,
             "<tr><td>{}<td class=\"number\">{}<td class=\"number\">{}<td>{}<td>{}</tr>",
@@ -99,14 +108,21 @@ mod tests {
             br#"{"ID":"<img src=x>","Who":"<script>alert(1)</script>","Operation":"OperationTypeApply"}"#;
         let lock = HeldLock::from_client(info, None).expect("a lock");
         let name = StateName::parse("a\"><b>/x").expect("a name");
-        let state = StateSummary { name, size: Some(2048), written: None, versions: 3, lock: Some(lock) };
+        let state = StateSummary {
+            name,
+            size: Some(2048),
+            written: None,
+            versions: 3,
+            lock: Some(lock),
+            error: None,
+        };
 
         let page = render("<dana>", &[state], Timestamp::UNIX_EPOCH);
 
         assert!(!page.contains("<script>") && !page.contains("<img") && !page.contains("<b>"), "{page}");
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt; · apply"), "{page}");
         assert!(
-            page.contains("2.0 KiB") && page.contains("1 states, 1 locked; seen as &lt;dana&gt;"),
+            page.contains("2.0 KiB") && page.contains("1 state, 1 locked; seen as &lt;dana&gt;"),
             "{page}"
         );
     }

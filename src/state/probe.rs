@@ -62,8 +62,16 @@ impl StateStore {
         checks.map(|checks| Probe { checks }).map_err(|error| {
             Error::unavailable("cannot try out the store")
                 .because(error)
-                .hint("check its address, the bucket and the credentials: `infra state probe`")
+                .hint("check its address, the bucket and the credentials")
         })
+    }
+
+    /// Makes sure that the store takes something, by storing and removing it.
+    pub async fn check_writable(&self) -> Result<()> {
+        let trial = Trial { store: Arc::clone(self.raw()), folder: format!("@probe/{}", random_text()?) };
+        let stored = trial.create(&trial.key("writable"), "here").await;
+        trial.clean_up().await;
+        stored.map(drop).map_err(|error| Error::unavailable("the store cannot be written").because(error))
     }
 }
 
@@ -216,5 +224,6 @@ mod tests {
         let probe = store.expect("a store").probe().await.expect("a store that answers");
 
         assert!(probe.is_safe() && probe.refusal("here").is_none(), "{probe:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
 }

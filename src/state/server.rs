@@ -6,6 +6,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
@@ -49,6 +50,8 @@ pub struct Service {
     pub(super) patience: Patience,
     pub(super) audit: Audit,
     pub(super) metrics: Metrics,
+    /// Whether a change failed because of the store since the store was last known to work.
+    pub(super) is_doubtful: AtomicBool,
     /// Held for reading by every change under way.
     pub(super) running: Arc<RwLock<()>>,
 }
@@ -79,6 +82,7 @@ impl Service {
             patience: Patience::default(),
             audit: Audit::default(),
             metrics: Metrics::default(),
+            is_doubtful: AtomicBool::new(false),
             running: Arc::new(RwLock::new(())),
         }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use futures::{StreamExt, TryStreamExt};
+use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use object_store::ObjectStore;
 
@@ -203,11 +203,14 @@ impl StateStore {
 
     /// Returns the names of the states that exist now, sorted.
     pub async fn list(&self) -> Result<Vec<StateName>> {
-        let all = self.headers().await?;
-        Ok(all.into_iter().filter(|(_, header)| header.state.is_some()).map(|(name, _)| name).collect())
+        let mut names = Vec::new();
+        for (name, header) in self.headers().await? {
+            names.extend(header?.state.map(|_| name));
+        }
+        Ok(names)
     }
 
-    /// Returns what there is to see of every state that has a log, sorted by name.
+    /// Returns what there is to see of every state that has a log, sorted by name; a damaged one says so.
     pub async fn overview(&self) -> Result<Vec<StateSummary>> {
         let all = self.headers().await?;
         Ok(all.into_iter().map(|(name, header)| StateSummary::of(name, header)).collect())
@@ -225,11 +228,11 @@ impl StateStore {
 
     /// Returns every held lock, sorted by state.
     pub async fn locks(&self) -> Result<Vec<LockedState>> {
-        let all = self.headers().await?;
-        Ok(all
-            .into_iter()
-            .filter_map(|(name, header)| Some(LockedState { name, lock: header.lock? }))
-            .collect())
+        let mut locked = Vec::new();
+        for (name, header) in self.headers().await? {
+            locked.extend(header?.lock.map(|lock| LockedState { name, lock }));
+        }
+        Ok(locked)
     }
 
     /// Takes the lock, unless somebody else holds it.
@@ -366,13 +369,18 @@ impl StateStore {
         gone.map(|entry| entry.number).collect()
     }
 
-    async fn headers(&self) -> Result<Vec<(StateName, Header)>> {
+    /// Returns how things stand with each state, as far as that can be read.
+    async fn headers(&self) -> Result<Vec<(StateName, Result<Header>)>> {
         let look = |name: StateName| async move {
-            let header = self.log.head(&name).await?.header;
-            Ok((name, header))
+            let header = self.log.head(&name).await.map(|head| head.header);
+            (name, header)
         };
         let names = self.log.names().await?;
-        futures::stream::iter(names).map(look).buffered(LISTED_TOGETHER).try_collect().await
+        let looks = futures::stream::iter(names.states).map(look).buffered(LISTED_TOGETHER);
+        let mut found: Vec<_> = looks.collect().await;
+        found.extend(names.hidden.into_iter().map(|(name, error)| (name, Err(error))));
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(found)
     }
 }
 

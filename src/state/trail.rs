@@ -15,12 +15,13 @@ pub(super) struct Trail {
     pub state: Option<String>,
     pub lock_id: Option<String>,
     pub bytes: Option<usize>,
+    pub version: Option<u64>,
 }
 
 impl Trail {
     /// Begins the trail of a request.
     pub const fn new() -> Self {
-        Self { action: "other", user: None, state: None, lock_id: None, bytes: None }
+        Self { action: "other", user: None, state: None, lock_id: None, bytes: None, version: None }
     }
 
     /// Returns whether the audit log has a line for it: not for who looks whether the server lives.
@@ -39,6 +40,7 @@ impl Trail {
             lock_id: self.lock_id.as_deref(),
             status,
             bytes: self.bytes,
+            version: self.version,
         }
     }
 }

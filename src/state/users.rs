@@ -9,6 +9,7 @@ use argon2::password_hash::PasswordHash;
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
+use super::password_hash::hash_password;
 use super::rights::{Right, Rights};
 use crate::error::{Error, Result};
 
@@ -74,9 +75,23 @@ impl Users {
     }
 
     /// Returns one user who may do everything.
-    pub fn one(name: &str, password: &str) -> Self {
+    pub fn one(name: &str, password: &str) -> Result<Self> {
+        check_name(name)?;
         let secret = Secret::Password(Zeroizing::new(password.to_owned()));
-        Self(vec![User { name: name.to_owned(), secret, rights: Rights::all() }])
+        Ok(Self(vec![User { name: name.to_owned(), secret, rights: Rights::all() }]))
+    }
+
+    /// Returns the users with every password hashed if one is, so that all take equally long to check.
+    pub(super) fn equally_hard(mut self) -> Result<Self> {
+        if !self.0.iter().any(|user| matches!(user.secret, Secret::Hash(_))) {
+            return Ok(self);
+        }
+        for user in &mut self.0 {
+            if let Secret::Password(password) = &user.secret {
+                user.secret = Secret::Hash(Zeroizing::new(hash_password(password)?));
+            }
+        }
+        Ok(self)
     }
 
     /// Returns how many there are.
@@ -90,11 +105,16 @@ impl Users {
     }
 }
 
-fn read_user(name: String, entry: UserEntry) -> Result<User> {
+fn check_name(name: &str) -> Result<()> {
     if name.is_empty() || name.contains(':') || name.chars().any(char::is_control) {
         return Err(Error::invalid(format!("`{}` is no user name", name.escape_debug()))
             .hint("it is not empty and has neither `:` nor control characters"));
     }
+    Ok(())
+}
+
+fn read_user(name: String, entry: UserEntry) -> Result<User> {
+    check_name(&name)?;
     let secret = match (entry.password.map(Zeroizing::new), entry.hash.map(Zeroizing::new)) {
         (Some(password), None) if !password.is_empty() => Secret::Password(password),
         (None, Some(hash)) => {

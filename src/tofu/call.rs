@@ -139,7 +139,7 @@ pub fn outputs(base: Invocation) -> Invocation {
 
 /// Returns the call that lists the resources of a state.
 pub fn state_list(base: Invocation, extra: &[String]) -> Invocation {
-    base.args(["state", "list"]).args(extra)
+    base.args(["state", "list", "-no-color"]).args(extra)
 }
 
 /// Returns the call that writes a whole state, decrypted, to stdout.
@@ -190,8 +190,8 @@ impl StateEdit<'_> {
 pub fn state_edit(base: Invocation, edit: StateEdit<'_>) -> Invocation {
     match edit {
         StateEdit::Show(address) => base.args(["state", "show", "-no-color", address]),
-        StateEdit::Remove(addresses) => base.args(["state", "rm"]).args(addresses),
-        StateEdit::Move(from, to) => base.args(["state", "mv", from, to]),
+        StateEdit::Remove(addresses) => base.args(["state", "rm", "-no-color"]).args(addresses),
+        StateEdit::Move(from, to) => base.args(["state", "mv", "-no-color", from, to]),
     }
 }
 
@@ -299,6 +299,29 @@ mod tests {
             "{shown}"
         );
         assert!(!shown.contains("s3cret"));
+    }
+
+    #[test]
+    fn no_call_lets_tofu_write_colours() {
+        let addresses = ["a.b".to_owned()];
+        let calls = [
+            state_list(base(), &[]),
+            state_pull(base()),
+            state_push(base(), Vec::new()),
+            state_push_with(base(), Vec::new(), PushMode::Forced),
+            state_edit(base(), StateEdit::Show("a.b")),
+            state_edit(base(), StateEdit::Remove(&addresses)),
+            state_edit(base(), StateEdit::Move("a.b", "a.c")),
+            show(base(), None),
+            outputs(base()),
+            validate(base(), &[]),
+            fmt(base(), FmtMode::Check, &[]),
+            force_unlock(base(), "1"),
+        ];
+
+        for call in calls {
+            assert!(format!("{call:?}").contains("\"-no-color\""), "{call:?}");
+        }
     }
 
     #[test]

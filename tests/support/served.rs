@@ -43,12 +43,17 @@ impl Served {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = dir.path().canonicalize().expect("a real path");
         let mut command = command(&folder, prepare);
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .expect("the binary starts");
+        let mut served = Self::of(&mut command);
+        (served.folder, served._dir) = (folder, dir);
+        served
+    }
+
+    /// Starts a server by its whole command.
+    pub fn of(command: &mut Command) -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = dir.path().to_owned();
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("the binary starts");
         let mut line = String::new();
         let out = child.stdout.take().expect("a pipe");
         BufReader::new(out).read_line(&mut line).expect("a line");
@@ -104,7 +109,7 @@ impl Served {
         let who = who.map(|pair| format!("Authorization: Basic {pair}\r\n")).unwrap_or_default();
         let length = body.len();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{who}Content-Length: {length}\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{who}Content-Length: {length}\r\n\r\n"
         );
         exchange(self.address, (head + body).as_bytes())
     }
@@ -115,6 +120,7 @@ fn command(folder: &Path, prepare: impl FnOnce(&mut Command, &Path)) -> Command 
     let mut command = super::support::infra();
     command.args(["state", "serve", "--listen", "127.0.0.1:0", "--audit-log", "audit.jsonl"]);
     command.current_dir(folder).env("INFRA_STATE_USERNAME", USER).env("INFRA_STATE_PASSWORD", PASSWORD);
+    command.stderr(Stdio::inherit());
     prepare(&mut command, folder);
     if !command.get_args().any(|arg| arg == "--store") {
         command.args(["--store", "states"]);

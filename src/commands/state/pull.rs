@@ -39,6 +39,6 @@ pub(super) async fn run(args: &PullArgs, context: &Context) -> Result<Exit> {
     if engine::StateFacts::of(&state).is_none() && args.version.is_none() {
         return Err(Error::failed(format!("`{id}` has no state")));
     }
-    context.terminal.data_line(String::from_utf8_lossy(&state).trim_end_matches('\n'));
+    context.terminal.data(&format!("{}\n", String::from_utf8_lossy(&state).trim_end_matches('\n')));
     Ok(Exit::OK)
 }

@@ -1,10 +1,11 @@
 //! `infra state serve`.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
@@ -127,7 +128,13 @@ async fn until_told(server: Server, context: &Context) {
 }
 
 async fn bind(listen: &str) -> Result<TcpListener> {
-    TcpListener::bind(listen).await.map_err(|error| cannot_listen(listen).because(error))
+    TcpListener::bind(listen).await.map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => Error::unavailable(format!("cannot listen on `{listen}`"))
+            .because(error)
+            .hint("another server has it, maybe an `infra state serve`: `ss -ltnp` tells which process")
+            .hint("or take a free port: `--listen 127.0.0.1:0`"),
+        _ => cannot_listen(listen).because(error),
+    })
 }
 
 fn cannot_listen(listen: &str) -> Error {
@@ -153,6 +160,8 @@ async fn open_store(args: &ServeArgs, context: &Context) -> Result<StateStore> {
     };
     let env = environment_for(&place, context).await?;
     let store = StateStore::open(&place, &env, context.clock)?;
+    let unwritable = |error: Error| error.at(&place).hint("make it writable for the user of the server");
+    store.check_writable().await.map_err(unwritable)?;
     if place.is_remote()
         && let Some(refusal) = store.probe().await?.refusal(&place)
     {
@@ -208,7 +217,9 @@ async fn admit(
 
 fn user_of_environment(env: &Environment) -> Result<Users> {
     match (env.get("INFRA_STATE_USERNAME"), env.get("INFRA_STATE_PASSWORD")) {
-        (Some(name), Some(password)) => Ok(Users::one(name, password)),
+        (Some(name), Some(password)) => {
+            Users::one(name, password).map_err(|error| error.at("INFRA_STATE_USERNAME"))
+        }
         _ => Err(Error::new(Kind::Usage, "nobody could log in: there is no user")
             .hint("set INFRA_STATE_USERNAME and INFRA_STATE_PASSWORD")
             .hint("or name several with `--users FILE`")
@@ -252,14 +263,26 @@ async fn unseal(file: &Path, bytes: &[u8], context: &Context) -> Result<zeroize:
 fn audit_sink(args: &ServeArgs, context: &Context) -> Result<AuditSink> {
     let Some(path) = args.audit_log.as_ref().map(|path| context.cwd.join(path)) else {
         let terminal = context.terminal;
-        return Ok(Box::new(move |line| terminal.note(line)));
+        // It is no narration: being quiet does not silence it.
+        return Ok(Box::new(move |line| {
+            terminal.alert(line);
+            Ok(())
+        }));
     };
     open_log(&path).map_err(io("write", &path))?;
+    let (terminal, is_told) = (context.terminal, AtomicBool::new(false));
     Ok(Box::new(move |line| {
         let written = open_log(&path).and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
-        if let Err(error) = written {
-            tracing::error!(%error, path = %path.display(), "an audit line was not written");
+        // Once for each time that it breaks, not once a request.
+        match &written {
+            Ok(()) => is_told.store(false, Ordering::Relaxed),
+            Err(error) if !is_told.swap(true, Ordering::Relaxed) => terminal.alert(&format!(
+                "warning: the audit log `{}` cannot be written, lines are lost: {error}",
+                path.display()
+            )),
+            Err(_) => {}
         }
+        written
     }))
 }
 

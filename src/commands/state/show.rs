@@ -12,6 +12,8 @@ use crate::tofu::call::StateEdit;
 
 /// Show one resource of a state
 ///
+/// Sensitive values are masked, their copies in other attributes too.
+///
 /// Examples:
 ///   infra state show k8s-prod 'module.nodes.proxmox_virtual_environment_vm.node["cp1"]'
 #[derive(Args, Debug)]
@@ -33,7 +35,9 @@ pub(super) async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let edit = StateEdit::Show(&args.address);
     let text = workspace
         .with_session(context, purpose, async |session| {
-            engine::edit_state(session, &id, edit, WithoutCopy::Refuse).await
+            let shown = engine::edit_state(session, &id, edit, WithoutCopy::Refuse).await?;
+            // tofu hides what is marked, but not its copies in other attributes.
+            engine::mask_shown(&shown, &engine::pull_state(session, &id).await?, &args.address)
         })
         .await?;
     context.terminal.text(&text);

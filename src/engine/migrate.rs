@@ -15,6 +15,7 @@ use super::session::Session;
 use super::state_copy::{Sealing, keep};
 use super::state_edit::{StateFacts, pull_state};
 use super::state_place::{StatePlace, Storing, place_in, place_of};
+use super::state_serial::with_serial;
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Stack, StackId};
 use crate::process;
@@ -39,6 +40,8 @@ pub struct Migrated {
     pub copied: Option<(StateFacts, Likeness)>,
     /// The file whose backend block is new.
     pub file: PathBuf,
+    /// What the old state is called now, if it had to be renamed.
+    pub aside: Option<PathBuf>,
 }
 
 /// How alike a copy is to its original; serial and lineage are always the same.
@@ -62,22 +65,39 @@ pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migratio
             "`infra tofu --stack {id} -- workspace select default`; other workspaces stay where they are"
         )));
     }
+    let place = place_of(session, stack)?;
+    // No run may change what is copied, nor begin on the old place while the files are switched.
+    let hold = place.hold(session, "state migrate").await?;
+    let migrated = copy_and_switch(session, stack, (&place, migration)).await;
+    let released = hold.release().await;
+    let migrated = migrated?;
+    released.map(|()| migrated)
+}
+
+async fn copy_and_switch(
+    session: &Session,
+    stack: &Stack,
+    (place, migration): (&StatePlace, &Migration),
+) -> Result<Migrated> {
+    let id = &stack.id;
     let before = pull_state(session, id).await?;
     let mut copied = None;
     if let Some(facts) = StateFacts::of(&before) {
-        let original =
-            Original { lies: place_of(session, stack)?.read().await.ok().flatten(), state: before };
+        let original = Original { lies: place.read().await.ok().flatten(), state: before };
         let likeness = Trial::new(session, stack, migration)?.copy(&original, migration.mode).await?;
         if !same(&original.state, &pull_state(session, id).await?) {
             return Err(Error::failed(format!("the state of `{id}` changed while it was copied"))
                 .hint("nothing was switched; try again when no run is at work"));
         }
+        if !matches!(place, StatePlace::Http(_)) {
+            place.hold(session, "state migrate").await?;
+        }
         copied = Some((facts, likeness));
     }
     let file = switch(session, stack, migration.block.as_deref())?;
     forget_backend(session, stack)?;
-    set_old_file_aside(session, stack)?;
-    Ok(Migrated { copied, file })
+    let aside = set_old_file_aside(session, stack)?;
+    Ok(Migrated { copied, file, aside })
 }
 
 /// The state that is copied.
@@ -234,11 +254,8 @@ fn same(one: &[u8], other: &[u8]) -> bool {
 }
 
 fn with_lower_serial(state: &[u8]) -> Result<Vec<u8>> {
-    let mut state: Value = serde_json::from_slice(state)
-        .map_err(|error| Error::invalid("the state is no JSON").because(error))?;
-    let serial = state["serial"].as_u64().unwrap_or(0);
-    state["serial"] = serial.saturating_sub(1).into();
-    Ok(state.to_string().into_bytes())
+    let serial = StateFacts::read(state).map_or(0, |facts| facts.serial);
+    with_serial(state, serial.saturating_sub(1))
 }
 
 fn described(state: &[u8]) -> String {
@@ -300,16 +317,18 @@ fn with_backend(text: &str, block: Option<&str>, file: &Path) -> Result<Option<S
 }
 
 /// Renames the local state that the stack had: `init` would ask whether to copy it once more.
-fn set_old_file_aside(session: &Session, stack: &Stack) -> Result<()> {
+fn set_old_file_aside(session: &Session, stack: &Stack) -> Result<Option<PathBuf>> {
     let is_default = matches!(stack.backend.attribute("path"), None | Some("terraform.tfstate"));
-    if stack.backend.kind() != "local" || !is_default {
-        return Ok(());
-    }
     let file = session.dir_of(stack).join("terraform.tfstate");
-    match std::fs::rename(&file, file.with_extension("tfstate.moved")) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io("rename", &file)(error)),
-        _ => Ok(()),
+    if stack.backend.kind() != "local" || !is_default || !file.exists() {
+        return Ok(None);
     }
+    // An earlier migration may have left one.
+    let names = (2_u32..).map(|number| file.with_extension(format!("tfstate.moved-{number}")));
+    let mut names = std::iter::once(file.with_extension("tfstate.moved")).chain(names);
+    let Some(aside) = names.find(|name| !name.exists()) else { return Ok(None) };
+    std::fs::rename(&file, &aside).map_err(io("rename", &file))?;
+    Ok(Some(aside))
 }
 
 /// Makes tofu forget which backend it was initialised with; the next run does it anew.

@@ -17,7 +17,7 @@ use super::stack_locks::http_state;
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Environment, Stack};
 use crate::process;
-use crate::state::{RemoteState, lock_of_file, read_s3_state};
+use crate::state::{HeldLock, RemoteState, lock_of_file, lock_of_s3, read_s3_state};
 
 /// A place that can be read without tofu.
 #[derive(Debug)]
@@ -87,6 +87,23 @@ impl StatePlace {
         matches!(self, Self::Http(_) | Self::File(_))
     }
 
+    /// Keeps runs from the state as far as the place allows it; a held lock is an error.
+    ///
+    /// The lock of a file or of a bucket is only looked at: it belongs to tofu.
+    pub async fn hold(&self, session: &Session, operation: &str) -> Result<Hold<'_>> {
+        let held = match self {
+            Self::Http(state) => {
+                let who = format!("infra@{}", process::hostname());
+                let lock = state.lock(operation, &who, session.clock.now()).await?;
+                return Ok(Hold(lock.map(|lock| (state.as_ref(), lock))));
+            }
+            Self::File(path) => lock_of_file(path).is_some(),
+            Self::Bucket(backend, env) => lock_of_s3(backend, env).await?.is_some(),
+            Self::Hidden => false,
+        };
+        if held { Err(Error::locked("somebody is at work on the state")) } else { Ok(Hold(None)) }
+    }
+
     /// Stores bytes, if what is there allows it, and reads them back.
     pub async fn store(
         &self,
@@ -96,20 +113,14 @@ impl StatePlace {
     ) -> Result<Zeroizing<Vec<u8>>> {
         let stored = match self {
             Self::Http(state) => {
-                let who = format!("infra@{}", process::hostname());
-                let lock = state.lock(storing.operation, &who, session.clock.now()).await?;
-                let stored = exchange(state, lock.as_ref(), storing.bytes, allowed).await;
-                let unlocked = match &lock {
-                    Some(lock) => state.unlock(lock).await,
-                    None => Ok(()),
-                };
+                let hold = self.hold(session, storing.operation).await?;
+                let stored = exchange(state, hold.lock(), storing.bytes, allowed).await;
+                let released = hold.release().await;
                 let stored = stored?;
-                unlocked.map(|()| stored)?
+                released.map(|()| stored)?
             }
             Self::File(path) => {
-                if lock_of_file(path).is_some() {
-                    return Err(Error::locked("a tofu is at work on the state").at(path.display()));
-                }
+                self.hold(session, storing.operation).await.map_err(|error| error.at(path.display()))?;
                 allowed(read_file(path)?.as_deref())?;
                 write_file(path, storing.bytes)?;
                 read_file(path)?
@@ -122,9 +133,27 @@ impl StatePlace {
     }
 }
 
+/// A state that runs are kept from until it is released.
+#[derive(Debug)]
+pub(super) struct Hold<'a>(Option<(&'a RemoteState, HeldLock)>);
+
+impl Hold<'_> {
+    fn lock(&self) -> Option<&HeldLock> {
+        self.0.as_ref().map(|(_, lock)| lock)
+    }
+
+    /// Lets runs in again.
+    pub async fn release(self) -> Result<()> {
+        match self.0 {
+            Some((state, lock)) => state.unlock(&lock).await,
+            None => Ok(()),
+        }
+    }
+}
+
 async fn exchange(
     state: &RemoteState,
-    lock: Option<&crate::state::HeldLock>,
+    lock: Option<&HeldLock>,
     bytes: &[u8],
     allowed: impl Fn(Option<&[u8]>) -> Result<()>,
 ) -> Result<Option<Vec<u8>>> {

@@ -18,7 +18,7 @@ use crate::tofu::call::PushMode;
 ///
 /// Copies it, reads the copy back, compares serial, lineage and bytes (or content, where tofu
 /// must write it), and only then changes the backend block in the stack's files. The old
-/// state stays where it is.
+/// state stays where it is; a `terraform.tfstate` is renamed, so that tofu does not find it again.
 ///
 /// TO is `embedded` (also for `state.url`), `local`, `local:PATH`, an http address, or
 /// `s3://BUCKET/KEY?region=…&endpoint=…&use_lockfile=true`.
@@ -69,9 +69,11 @@ pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
         )),
         None => context.terminal.note(&format!("`{id}` had no state to copy")),
     }
-    context
-        .terminal
-        .note(&format!("changed the backend in {}; the old state was left alone", migrated.file.display()));
+    let old = match &migrated.aside {
+        Some(aside) => format!("the old state is kept as {}", aside.display()),
+        None => "the old state was left alone".to_owned(),
+    };
+    context.terminal.note(&format!("changed the backend in {}; {old}", migrated.file.display()));
     context.terminal.note(&format!("hint: check it: `infra plan {id}`"));
     Ok(Exit::OK)
 }

@@ -234,16 +234,15 @@ fn tofu_clients(count: usize) -> TofuClients {
     let prepared = tempfile::tempdir().unwrap();
     std::fs::write(prepared.path().join("main.tf"), support::SIMPLE).unwrap();
     finish(tofu(prepared.path(), &server, 0, "init -input=false").spawn().unwrap());
+    let folders: Vec<_> = (0..count).map(|_| tempfile::tempdir().unwrap()).collect();
+    folders.iter().for_each(|folder| copy(prepared.path(), folder.path()));
+    let apply = "apply -input=false -auto-approve";
     let begun = Instant::now();
-    let clients: Vec<_> = (0..count)
-        .map(|client| {
-            let folder = tempfile::tempdir().unwrap();
-            copy(prepared.path(), folder.path());
-            let apply = tofu(folder.path(), &server, client, "apply -input=false -auto-approve").spawn();
-            (folder, apply.unwrap())
-        })
+    let clients = folders.iter().enumerate();
+    let clients: Vec<_> = clients
+        .map(|(client, folder)| tofu(folder.path(), &server, client, apply).spawn().unwrap())
         .collect();
-    clients.into_iter().for_each(|(_folder, client)| finish(client));
+    clients.into_iter().for_each(finish);
     let time = begun.elapsed();
     let listed: serde_json::Value = serde_json::from_str(&server.send("GET", "/states", "").body).unwrap();
     let listed = listed.as_array().unwrap();

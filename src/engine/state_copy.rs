@@ -65,8 +65,18 @@ fn declares_encryption(dir: &Path) -> bool {
         let name = path.to_string_lossy().into_owned();
         [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().any(|end| name.ends_with(end))
     };
-    let says = |path: PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains("encryption"));
-    files.filter(is_ours).any(says)
+    files
+        .filter(is_ours)
+        .any(|path| std::fs::read_to_string(path).is_ok_and(|text| has_encryption_block(&text)))
+}
+
+/// Returns whether a file has `terraform { encryption { … } }`; one that is no HCL is taken at its word.
+fn has_encryption_block(text: &str) -> bool {
+    let Ok(body) = text.parse::<hcl_edit::structure::Body>() else { return text.contains("\"encryption\"") };
+    let terraform =
+        body.iter().filter_map(|part| part.as_block()).filter(|block| block.ident.as_str() == "terraform");
+    let inner = terraform.flat_map(|block| block.body.iter()).filter_map(|part| part.as_block());
+    inner.into_iter().any(|block| block.ident.as_str() == "encryption")
 }
 
 /// Copies the state of a place without versions into `.infra/backups`; returns where to.
@@ -116,4 +126,20 @@ fn no_copy(id: &StackId, unread: &Error) -> Error {
         ))
         .hint("keep a copy yourself, then say `--force`")
         .hint(format!("or move it to where versions are kept: `infra state migrate {id} --to embedded`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_block_of_tofu_says_that_a_state_is_encrypted() {
+        let block = "terraform {\n  encryption {\n    state {\n    }\n  }\n}\n";
+        let other = "# encryption\nresource \"a\" \"b\" {\n  encryption {\n  }\n}\n";
+
+        assert!(has_encryption_block(block));
+        assert!(!has_encryption_block(other));
+        assert!(has_encryption_block(r#"{"terraform":{"encryption":{}}}"#));
+        assert!(!has_encryption_block(r#"{"terraform":{}}"#));
+    }
 }

@@ -16,7 +16,7 @@ use crate::events::Events;
 use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackRun};
 use crate::process;
 use crate::report::{
-    Asking, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, listen, read_durations,
+    Asking, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, Scope, listen, read_durations,
 };
 use crate::stacks;
 use crate::tofu::call::PlanMode;
@@ -118,7 +118,7 @@ pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
     check_arguments(&request)?;
     check_can_ask(&plan, &request, &options, context)?;
     let unmentioned = if request.removed { &[] } else { gone.as_slice() };
-    let report = run(&workspace, &plan, &options, (&request.run, unmentioned), context).await?;
+    let report = run(&workspace, &plan, &options, (&request, unmentioned), context).await?;
     if request.run.json {
         context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
     }
@@ -130,7 +130,7 @@ async fn run(
     workspace: &Workspace,
     plan: &RunPlan,
     options: &RunOptions,
-    (args, gone): (&RunArgs, &[StackId]),
+    (request, gone): (&Request, &[StackId]),
     context: &Context,
 ) -> Result<RunReport> {
     let (events, messages) = Events::channel();
@@ -141,7 +141,7 @@ async fn run(
     let state = if plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
     let purpose = Purpose { stacks: &chosen, state, run_id: Some(options.run_id.clone()) };
     let session = workspace.open_session(context, events, purpose).await?;
-    let reports = reports(workspace, plan, options, args, context)?;
+    let reports = reports(workspace, plan, options, request, context)?;
     let running = async move {
         let report = engine::run(&session, plan, options).await;
         session.close().await;
@@ -155,7 +155,7 @@ fn reports(
     workspace: &Workspace,
     plan: &RunPlan,
     options: &RunOptions,
-    args: &RunArgs,
+    request: &Request,
     context: &Context,
 ) -> Result<Vec<Box<dyn Report>>> {
     let runs_dir = workspace.project.runs_dir();
@@ -165,9 +165,10 @@ fn reports(
         plan.command,
         process::this_holder(Some(options.run_id.clone())),
     )?;
+    let args = &request.run;
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
-    let mut reports: Vec<Box<dyn Report>> =
-        vec![Box::new(record), Box::new(Console::new(context.terminal, plans))];
+    let console = Console::new(context.terminal, plans).choosing(scope(workspace, request));
+    let mut reports: Vec<Box<dyn Report>> = vec![Box::new(record), Box::new(console)];
     let page = context.env.path("GITHUB_STEP_SUMMARY");
     if page.is_some() || plan.stacks().count() > 1 {
         reports.push(Box::new(MarkdownSummary::new(runs_dir.join(&options.run_id), page)));
@@ -176,6 +177,13 @@ fn reports(
         reports.push(Box::new(JsonLines::new(context.terminal)));
     }
     Ok(reports)
+}
+
+/// Returns with which words the stacks of the run can be chosen again.
+fn scope(workspace: &Workspace, request: &Request) -> Scope {
+    let repeats = !request.run.resume && !request.removed;
+    let typed = request.stacks.typed().filter(|_| repeats);
+    Scope { typed, stacks: workspace.stacks.iter().map(|stack| stack.id.clone()).collect() }
 }
 
 fn options(request: &Request, workspace: &Workspace, stacks: usize, context: &Context) -> RunOptions {

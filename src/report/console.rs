@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::failure::{show_hints, show_stack_error};
 use super::listen::Report;
 use super::live::Live;
-use super::next_steps::next_steps;
+use super::next_steps::{Scope, next_steps};
 use super::plan_text::{Listing, listing, visible};
 use super::summary::{self, Fold};
 use super::terminal::{Terminal, Tone, Verbosity};
@@ -34,6 +34,7 @@ pub enum PlanOutput {
 pub struct Console {
     terminal: Terminal,
     plans: PlanOutput,
+    scope: Scope,
     command: RunCommand,
     stacks: usize,
     /// Whether plans are listed with the question.
@@ -54,6 +55,7 @@ impl Console {
         Self {
             terminal,
             plans,
+            scope: Scope::default(),
             command: RunCommand::Plan,
             stacks: 0,
             asks: false,
@@ -63,6 +65,12 @@ impl Console {
             listings: BTreeMap::new(),
             warned: BTreeSet::new(),
         }
+    }
+
+    /// Lets the next steps be said in the words in which the stacks were chosen.
+    #[must_use]
+    pub fn choosing(self, scope: Scope) -> Self {
+        Self { scope, ..self }
     }
 
     fn run_started(&mut self, (project, tofu): (&str, &str), stacks: &[StackId], parallelism: usize) {
@@ -217,7 +225,7 @@ impl Console {
             self.note("");
             self.note(&format!("  {}", summary::count_line(report)));
         }
-        for step in next_steps(report) {
+        for step in next_steps(report, &self.scope) {
             self.note(&format!("  {} {step}", self.terminal.paint(Tone::Strong, "next:")));
         }
     }

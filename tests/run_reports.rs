@@ -243,3 +243,21 @@ fn the_plan_of_a_protected_stack_is_printed_once() {
     assert_eq!(run.stdout.matches("a/kept  +0 ~0 -1").count(), 1, "{run}");
     assert_eq!(run.stderr.matches("a/kept: takes the plan that was saved").count(), 1, "{run}");
 }
+
+#[test]
+fn the_next_step_after_a_layer_is_about_that_layer_and_does_what_it_says() {
+    let mut project = Project::new().stack("02-platforms/elsewhere", SIMPLE);
+    for number in 0..6 {
+        project = project.stack(&format!("01-hypervisors/server-{number}"), SIMPLE);
+    }
+
+    let run = project.run("plan --layer hypervisors").succeeds();
+
+    let said = "  next: apply exactly this: `infra apply --layer hypervisors`";
+    let line = run.stderr.lines().find(|line| line.starts_with("  next: ")).unwrap();
+    assert_eq!(line, said);
+    let applied = project.run("apply --layer hypervisors --json").succeeds();
+    assert_eq!(applied.json()["stacks"].as_array().unwrap().len(), 6);
+    applied.stderr_has("next: see what it made: `infra output --layer hypervisors`");
+    project.run("output --layer hypervisors").succeeds().stdout_has("01-hypervisors/server-5");
+}

@@ -7,6 +7,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 
 use crate::model::Stack;
 use crate::project;
+use crate::report::quoted;
 use crate::stacks::{self, Selection};
 
 /// Which stacks a command is about.
@@ -48,6 +49,25 @@ impl StackArgs {
     /// Returns the choice of one stack, or of none.
     pub fn one(stack: Option<String>) -> Self {
         Self { stack: stack.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Returns the choice as it could be typed again; nothing if nothing was chosen.
+    pub fn typed(&self) -> Option<String> {
+        if self.selection().is_empty() {
+            return None;
+        }
+        let with = |flag: &'static str, values: &[String]| {
+            values.iter().map(|value| format!("{flag}{}", quoted(value))).collect::<Vec<_>>()
+        };
+        let switch = |is_on: bool, flag: &str| is_on.then(|| flag.to_owned());
+        let mut words =
+            [with("", &self.names), with("", &self.stack), with("--layer ", &self.layer)].concat();
+        words.extend(with("--tag ", &self.tag));
+        words.extend(switch(self.all, "--all"));
+        words.extend(with("--exclude ", &self.exclude));
+        words.extend(switch(self.with_dependencies, "--with-dependencies"));
+        words.extend(switch(self.with_dependents, "--with-dependents"));
+        Some(words.join(" "))
     }
 
     /// Returns the choice as data.

@@ -16,7 +16,8 @@ use crate::events::Events;
 use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, StackRun};
 use crate::process;
 use crate::report::{
-    Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, listen, read_durations,
+    Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, Scope, listen,
+    read_durations,
 };
 use crate::stacks::{self, StateRisk};
 use crate::tofu::call::PlanMode;
@@ -200,8 +201,8 @@ fn reports(
     let begun = Begun { command: plan.command, mode: request.mode, removed: request.removed, process };
     let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
-    let mut reports: Vec<Box<dyn Report>> =
-        vec![Box::new(record), Box::new(Console::new(context.terminal, plans))];
+    let console = Console::new(context.terminal, plans).choosing(scope(workspace, request));
+    let mut reports: Vec<Box<dyn Report>> = vec![Box::new(record), Box::new(console)];
     let page = context.env.path("GITHUB_STEP_SUMMARY");
     if page.is_some() || plan.stacks().count() > 1 {
         reports.push(Box::new(MarkdownSummary::new(runs_dir.join(&options.run_id), page)));
@@ -210,6 +211,13 @@ fn reports(
         reports.push(Box::new(JsonLines::new(context.terminal)));
     }
     Ok(reports)
+}
+
+/// Returns with which words the stacks of the run can be chosen again.
+fn scope(workspace: &Workspace, request: &Request) -> Scope {
+    let repeats = !request.run.resume && !request.removed;
+    let typed = request.stacks.typed().filter(|_| repeats);
+    Scope { typed, stacks: workspace.stacks.iter().map(|stack| stack.id.clone()).collect() }
 }
 
 fn options(request: &Request, workspace: &Workspace, stacks: usize, context: &Context) -> RunOptions {

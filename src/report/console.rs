@@ -11,7 +11,7 @@ use super::failure::{show_hints, show_stack_error};
 use super::fit::{padded, shortened, text_width};
 use super::listen::Report;
 use super::live::Live;
-use super::next_steps::next_steps;
+use super::next_steps::{Scope, next_steps};
 use super::plan_text::{Listing, listing, visible};
 use super::summary::{self, Fold};
 use super::terminal::{Terminal, Tone, Verbosity};
@@ -41,6 +41,7 @@ pub enum PlanOutput {
 pub struct Console {
     terminal: Terminal,
     plans: PlanOutput,
+    scope: Scope,
     command: RunCommand,
     stacks: usize,
     /// Whether plans are listed with the question.
@@ -65,6 +66,7 @@ impl Console {
         Self {
             terminal,
             plans,
+            scope: Scope::default(),
             command: RunCommand::Plan,
             stacks: 0,
             asks: false,
@@ -76,6 +78,12 @@ impl Console {
             taken: BTreeSet::new(),
             warned: BTreeSet::new(),
         }
+    }
+
+    /// Lets the next steps be said in the words in which the stacks were chosen.
+    #[must_use]
+    pub fn choosing(self, scope: Scope) -> Self {
+        Self { scope, ..self }
     }
 
     fn run_started(&mut self, (project, tofu): (&str, &str), stacks: &[StackId], parallelism: usize) {
@@ -245,7 +253,7 @@ impl Console {
             self.note("");
             self.note(&format!("  {}", summary::count_line(report)));
         }
-        for step in next_steps(report) {
+        for step in next_steps(report, &self.scope) {
             self.note(&format!("  {} {step}", self.terminal.paint(Tone::Strong, "next:")));
         }
     }

@@ -1,38 +1,63 @@
 //! What to do after a run, as commands that can be pasted.
+//!
+//! A command names exactly the stacks it is about, or chooses them in a shorter way that
+//! chooses no others; those of which a run found that nothing is to be done may be among
+//! them, since nothing is then done with them.
 
-use crate::model::{RunCommand, RunReport, StackReport, StackResult};
+use std::collections::BTreeSet;
+
+use crate::model::{RunCommand, RunReport, StackId, StackReport, StackResult};
+
+/// How wide a line may be; wider ones break in a usual terminal.
+const WIDTH: usize = 80;
+
+/// What a choice of stacks can be said with.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// How the stacks of the run were chosen on the command line; nothing where that would choose others.
+    pub typed: Option<String>,
+    /// All stacks of the project.
+    pub stacks: Vec<StackId>,
+}
 
 /// Returns what to do next; nothing if there is nothing to say.
-pub(super) fn next_steps(report: &RunReport) -> Vec<String> {
+pub(super) fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
     let with = |result| report.stacks.iter().filter(move |stack| stack.result == result).collect::<Vec<_>>();
     let (failed, deferred) = (with(StackResult::Failed), with(StackResult::Deferred));
-    let unfinished = with(StackResult::Interrupted);
-    let changed = with(StackResult::Succeeded);
-    let command = report.command;
+    let (unfinished, changed) = (with(StackResult::Interrupted), with(StackResult::Succeeded));
+    let (command, quiet) = (report.command, with(StackResult::NoChanges));
+    let choice = |targets: &[&StackReport], besides: &[&StackReport]| Choice {
+        targets: ids(targets),
+        besides: ids(besides),
+        chosen: report.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        scope: scope.clone(),
+    };
+    let again = |open: &[&StackReport]| match report.stacks.len() {
+        1 => format!("infra {} {}", command.name(), choice(open, &[]).names()),
+        _ => format!("infra {} --resume", command.name()),
+    };
     if !failed.is_empty() {
-        let again = match report.stacks.len() {
-            1 => names(&failed),
-            _ => "--resume".to_owned(),
-        };
-        return vec![format!("mend what failed, then `infra {} {again}`", command.name())];
+        return vec![format!("mend what failed, then `{}`", again(&failed))];
     }
     if !unfinished.is_empty() {
-        let again = match report.stacks.len() {
-            1 => names(&unfinished),
-            _ => "--resume".to_owned(),
-        };
-        return vec![format!("go on where it stopped: `infra {} {again}`", command.name())];
+        return vec![format!("go on where it stopped: `{}`", again(&unfinished))];
     }
     match command {
-        RunCommand::Plan if !changed.is_empty() => apply_steps(&changed, &deferred),
+        RunCommand::Plan if !changed.is_empty() => {
+            let mut steps = vec![choice(&changed, &quiet).step("apply exactly this: ", "apply")];
+            if !deferred.is_empty() {
+                steps.push(choice(&deferred, &[]).step("then plan what waits for it: ", "plan"));
+            }
+            steps
+        }
         RunCommand::Apply if !changed.is_empty() => {
-            vec![format!("see what it made: `infra output {}`", names(&changed))]
+            vec![choice(&changed, &quiet).step("see what it made: ", "output")]
         }
         RunCommand::Drift if !changed.is_empty() => {
-            vec![format!("see what the files say about it: `infra plan {}`", names(&changed))]
+            vec![choice(&changed, &quiet).step("see what the files say about it: ", "plan")]
         }
         RunCommand::Init | RunCommand::Validate if report.stacks.len() > 1 => {
-            vec!["`infra plan --all`".to_owned()]
+            vec![choice(&report.stacks.iter().collect::<Vec<_>>(), &[]).step("", "plan")]
         }
         RunCommand::Init
         | RunCommand::Validate
@@ -44,24 +69,141 @@ pub(super) fn next_steps(report: &RunReport) -> Vec<String> {
     }
 }
 
-fn apply_steps(changed: &[&StackReport], deferred: &[&StackReport]) -> Vec<String> {
-    let mut steps = vec![format!("apply exactly this: `infra apply {}`", names(changed))];
-    if !deferred.is_empty() {
-        steps.push(format!("then plan what waits for it: `infra plan {}`", names(deferred)));
-    }
-    steps
+/// Stacks that a command is to be about.
+struct Choice {
+    targets: BTreeSet<StackId>,
+    /// Those that may be chosen too, without anything happening to them.
+    besides: BTreeSet<StackId>,
+    /// Those of the run.
+    chosen: BTreeSet<StackId>,
+    scope: Scope,
 }
 
-/// Names the stacks, or all of them where they are many.
-fn names(stacks: &[&StackReport]) -> String {
-    if stacks.len() > 3 {
-        return "--all".to_owned();
+impl Choice {
+    /// Returns a step whose line is not broken, if the stacks can be said so shortly.
+    fn step(&self, words: &str, command: &str) -> String {
+        let step = |choice: &str| format!("{words}`infra {command} {choice}`");
+        let fits = |step: &String| "  next: ".len() + step.chars().count() < WIDTH;
+        let ways = [Some(self.names()), self.as_typed(), self.all(), self.layers()];
+        ways.into_iter().flatten().map(|way| step(&way)).find(fits).unwrap_or_else(|| step(&self.names()))
     }
-    stacks.iter().map(|stack| quoted(stack.id.as_str())).collect::<Vec<_>>().join(" ")
+
+    fn names(&self) -> String {
+        self.targets.iter().map(|id| quoted(id.as_str())).collect::<Vec<_>>().join(" ")
+    }
+
+    fn as_typed(&self) -> Option<String> {
+        self.scope.typed.clone().filter(|_| self.chosen.iter().all(|id| self.may_hold(id)))
+    }
+
+    fn all(&self) -> Option<String> {
+        let all = !self.scope.stacks.is_empty() && self.scope.stacks.iter().all(|id| self.may_hold(id));
+        all.then(|| "--all".to_owned())
+    }
+
+    /// Returns whole layers that hold all of the stacks and no others.
+    fn layers(&self) -> Option<String> {
+        let layers: BTreeSet<u32> = self.targets.iter().map(StackId::layer).collect::<Option<_>>()?;
+        let is_in = |id: &&StackId| id.layer().is_some_and(|layer| layers.contains(&layer));
+        let whole = self.scope.stacks.iter().filter(is_in).all(|id| self.may_hold(id));
+        let flags = layers.iter().map(|layer| format!("--layer {layer}")).collect::<Vec<_>>();
+        (whole && !self.scope.stacks.is_empty()).then(|| flags.join(" "))
+    }
+
+    fn may_hold(&self, id: &StackId) -> bool {
+        self.targets.contains(id) || self.besides.contains(id)
+    }
+}
+
+fn ids(stacks: &[&StackReport]) -> BTreeSet<StackId> {
+    stacks.iter().map(|stack| stack.id.clone()).collect()
 }
 
 /// Quotes a name for a shell where it needs it.
-fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     let plain = |char: char| char.is_alphanumeric() || "-_./".contains(char);
-    if name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
+    let is_plain = !name.is_empty() && name.chars().all(plain);
+    if is_plain { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use StackResult::{Deferred, NoChanges, Succeeded};
+
+    /// Ten stacks in each of three layers.
+    fn project() -> Vec<StackId> {
+        let ids =
+            (1..=3).flat_map(|layer| (0..10).map(move |number| format!("0{layer}-layer/stack-{number}")));
+        ids.map(StackId::new).collect()
+    }
+
+    /// Returns the first step after a run over the stacks that have a result.
+    fn step(
+        command: RunCommand,
+        typed: Option<&str>,
+        result: impl Fn(&StackId) -> Option<StackResult>,
+    ) -> String {
+        let stacks = project().into_iter().filter_map(|id| Some(StackReport::new(id.clone(), result(&id)?)));
+        let report = RunReport {
+            run_id: "1".to_owned(),
+            command,
+            started: jiff::Timestamp::UNIX_EPOCH,
+            duration_s: 4.0,
+            exit_code: 0,
+            stacks: stacks.collect(),
+        };
+        let scope = Scope { typed: typed.map(str::to_owned), stacks: project() };
+        next_steps(&report, &scope).remove(0)
+    }
+
+    #[test]
+    fn few_stacks_are_named() {
+        let two = |id: &StackId| {
+            Some(if id.as_str().ends_with("02-layer/stack-1") { Succeeded } else { NoChanges })
+        };
+
+        let step = step(RunCommand::Plan, Some("--all"), two);
+
+        assert_eq!(step, "apply exactly this: `infra apply 02-layer/stack-1`");
+    }
+
+    #[test]
+    fn many_are_chosen_as_before_if_nothing_else_is_among_them() {
+        let half = |id: &StackId| Some(if id.as_str() < "02-layer/stack-5" { Succeeded } else { NoChanges });
+        let of_a_tag = |id: &StackId| id.as_str().ends_with(['1', '2', '3']).then_some(Succeeded);
+
+        let all = step(RunCommand::Plan, Some("--all"), half);
+        let tag = step(RunCommand::Apply, Some("--tag web"), of_a_tag);
+
+        assert_eq!(all, "apply exactly this: `infra apply --all`");
+        assert_eq!(tag, "see what it made: `infra output --tag web`");
+    }
+
+    #[test]
+    fn a_run_over_a_layer_is_never_followed_by_one_over_all() {
+        let second = |id: &StackId| (id.layer() == Some(2)).then_some(Succeeded);
+
+        assert_eq!(step(RunCommand::Plan, None, second), "apply exactly this: `infra apply --layer 2`");
+        assert_eq!(step(RunCommand::Init, Some("--layer layer"), second), "`infra plan --layer layer`");
+    }
+
+    #[test]
+    fn what_is_deferred_is_not_chosen_with_the_rest() {
+        let first = |id: &StackId| Some(if id.layer() == Some(1) { Succeeded } else { Deferred });
+
+        let step = step(RunCommand::Plan, Some("--all"), first);
+
+        assert_eq!(step, "apply exactly this: `infra apply --layer 1`");
+    }
+
+    #[test]
+    fn what_cannot_be_said_shortly_is_said_in_full() {
+        let odd =
+            |id: &StackId| Some(if id.as_str().ends_with(['1', '3', '5']) { Succeeded } else { Deferred });
+
+        let step = step(RunCommand::Plan, Some("--all"), odd);
+
+        assert_eq!(step.matches("-layer/stack-").count(), 9, "{step}");
+    }
 }

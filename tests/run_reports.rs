@@ -243,3 +243,13 @@ fn the_plan_of_a_protected_stack_is_printed_once() {
     assert_eq!(run.stdout.matches("a/kept  +0 ~0 -1").count(), 1, "{run}");
     assert_eq!(run.stderr.matches("a/kept: takes the plan that was saved").count(), 1, "{run}");
 }
+
+#[test]
+fn a_saved_plan_is_told_to_be_taken_once_though_it_is_looked_at_again_in_its_turn() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("02-b/y", SIMPLE);
+    project.run("plan --all").succeeds();
+
+    let run = project.run("apply --all").succeeds();
+
+    assert_eq!(run.stderr.matches("02-b/y: takes the plan that was saved").count(), 1, "{run}");
+}

@@ -28,7 +28,7 @@ mod terminal;
 pub use console::{Console, PlanOutput};
 pub use durations::read_durations;
 pub use failure::show_error;
-pub use fit::{padded, text_width};
+pub use fit::{padded, shortened, text_width};
 pub use history::{PastRun, Undone, left_undone};
 pub use json_lines::JsonLines;
 pub use listen::{Asking, Report, listen};

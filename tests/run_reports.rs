@@ -261,3 +261,13 @@ fn the_next_step_after_a_layer_is_about_that_layer_and_does_what_it_says() {
     applied.stderr_has("next: see what it made: `infra output --layer hypervisors`");
     project.run("output --layer hypervisors").succeeds().stdout_has("01-hypervisors/server-5");
 }
+
+#[test]
+fn a_saved_plan_is_told_to_be_taken_once_though_it_is_looked_at_again_in_its_turn() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("02-b/y", SIMPLE);
+    project.run("plan --all").succeeds();
+
+    let run = project.run("apply --all").succeeds();
+
+    assert_eq!(run.stderr.matches("02-b/y: takes the plan that was saved").count(), 1, "{run}");
+}

@@ -16,13 +16,9 @@ use crate::report::{PastRun, Undone, Unfinished, left_undone};
 /// Finds what `--resume` is about, and makes the request one of the kind that was left undone.
 ///
 /// A plan to destroy stays one, and what was removed from the tree is looked for there.
-pub(super) fn take_up(
-    workspace: &Workspace,
-    request: &mut Request,
-    context: &Context,
-) -> Result<Option<BTreeSet<StackId>>> {
+pub(super) fn take_up(workspace: &Workspace, request: &mut Request, context: &Context) -> Result<()> {
     if !request.run.resume {
-        return Ok(None);
+        return Ok(());
     }
     let name = request.command.name();
     let runs = PastRun::all_over(&workspace.project.runs_dir(), request.command, lives);
@@ -30,28 +26,34 @@ pub(super) fn take_up(
         return Err(Error::usage(format!("there is no earlier `{name}` to resume"))
             .hint(format!("run it: `infra {name} --all`")));
     }
-    let left: Vec<Undone> =
-        left_undone(runs).into_iter().filter(|left| is_asked_for(request, left)).collect();
-    let Some(newest) = left.first() else {
-        context.terminal.note(&format!("earlier runs of `{name}` left nothing undone"));
-        return Ok(Some(BTreeSet::new()));
+    let is_there = |left: &Undone| {
+        left.run.removed || workspace.stacks.iter().any(|stack| left.stacks.contains(&stack.id))
     };
-    let kind = kind_of(&newest.run);
-    let (same, other): (Vec<&Undone>, Vec<&Undone>) =
-        left.iter().partition(|left| kind_of(&left.run) == kind);
-    for left in other {
-        let command = command_of(&left.run);
-        context
-            .terminal
-            .note(&format!("run {} left something undone too: `{command} --resume`", left.run.run_id));
+    let mut left = left_undone(runs);
+    left.retain(|left| is_asked_for(request, left) && is_there(left));
+    if left.is_empty() {
+        context.terminal.note(&format!("earlier runs of `{name}` left nothing undone"));
+    }
+    go_on_with(request, &left, context);
+    Ok(())
+}
+
+/// Makes a request one about what the newest run, and older ones of its kind, left undone.
+fn go_on_with(request: &mut Request, left: &[Undone], context: &Context) {
+    let stacks = request.undone.insert(BTreeSet::new());
+    let Some(Undone { run: newest, .. }) = left.first() else { return };
+    let tell = |text: String| context.terminal.note(&text);
+    tell(format!("goes on with `{}` of run {}", command_of(newest), newest.run_id));
+    for Undone { run, stacks: undone } in left {
+        match kind_of(run) == kind_of(newest) {
+            true => stacks.extend(undone.iter().cloned()),
+            false => tell(format!("left for later: `{} --resume` of run {}", command_of(run), run.run_id)),
+        }
     }
     if request.command == RunCommand::Plan {
-        request.mode = newest.run.mode;
+        request.mode = newest.mode;
     }
-    request.removed = newest.run.removed;
-    let command = command_of(&newest.run);
-    context.terminal.note(&format!("goes on with `{command}` of run {}", newest.run.run_id));
-    Ok(Some(same.into_iter().flat_map(|left| left.stacks.clone()).collect()))
+    request.removed = newest.removed;
 }
 
 /// Returns whether the flags of a request leave room for what a run left undone.
@@ -84,16 +86,16 @@ pub(super) fn choose(
     workspace: &Workspace,
     request: &Request,
     gone: &[StackId],
-    undone: Option<&BTreeSet<StackId>>,
     context: &Context,
 ) -> Result<Vec<StackId>> {
     let is_open = request.stacks.selection().is_empty();
-    let among = match undone {
+    let among = match &request.undone {
         _ if request.removed => choose_removed(workspace, request, gone, context)?,
         Some(_) if is_open => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
         _ => workspace.choose(&request.stacks, context)?,
     };
-    Ok(among.into_iter().filter(|id| undone.is_none_or(|undone| undone.contains(id))).collect())
+    let is_undone = |id: &StackId| request.undone.as_ref().is_none_or(|undone| undone.contains(id));
+    Ok(among.into_iter().filter(is_undone).collect())
 }
 
 /// Returns the chosen ones among the stacks that are gone from the tree.

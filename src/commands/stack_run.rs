@@ -1,7 +1,7 @@
 //! A run over stacks, from the choice to the exit code: the way that `init`, `validate`,
 //! `plan`, `apply`, `destroy` and `up` share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use clap::Args;
@@ -76,6 +76,8 @@ pub struct Request {
     pub detailed_exitcode: bool,
     /// Whether it is about stacks that are gone from the tree.
     pub removed: bool,
+    /// What earlier runs left undone, where that is what to go on with.
+    pub undone: Option<BTreeSet<StackId>>,
     /// What the user wrote after `--`.
     pub extra: Vec<String>,
 }
@@ -95,6 +97,7 @@ impl Request {
             allow_destroy: false,
             detailed_exitcode: false,
             removed: false,
+            undone: None,
             extra: Vec::new(),
         }
     }
@@ -103,14 +106,14 @@ impl Request {
 /// Runs a request to its exit code.
 pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     let mut workspace = Workspace::load(context)?;
-    let undone = take_up(&workspace, &mut request, context)?;
+    take_up(&workspace, &mut request, context)?;
     let mut gone = Vec::new();
     if request.removed {
         let removed = workspace.removed_stacks(context).await?;
         gone.extend(removed.iter().map(|removed| removed.stack.id.clone()));
         workspace.include(removed);
     }
-    let chosen = choose(&workspace, &request, &gone, undone.as_ref(), context)?;
+    let chosen = choose(&workspace, &request, &gone, context)?;
     if chosen.is_empty() {
         return Ok(end_without_run(&request, context));
     }

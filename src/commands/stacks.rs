@@ -144,7 +144,9 @@ fn warnings_of(stack: &Stack) -> Vec<String> {
 /// Writes the stacks below their folders.
 fn show_tree(workspace: &Workspace, listed: &[&Stack], terminal: &Terminal) {
     terminal.data_line(&terminal.paint_data(Tone::Strong, &workspace.project.name));
-    tree::lines(listed, terminal).iter().for_each(|line| terminal.data_line(line));
+    for (line, indent) in tree::lines(listed, terminal) {
+        terminal.data_hanging(&line, indent);
+    }
 }
 
 fn facts(stack: &Stack) -> String {

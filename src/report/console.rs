@@ -184,10 +184,8 @@ impl Console {
 
     fn taken_up(&mut self, stack: &StackId, saved_at: Option<Timestamp>) {
         if let Some(made) = saved_at.filter(|made| self.taken.insert((stack.clone(), *made))) {
-            self.note(&format!(
-                "  · {stack}: takes the plan that was saved at {}",
-                made.strftime("%F %T UTC")
-            ));
+            let (id, at) = (shortened(stack.as_str(), self.id_width), made.strftime("%F %T UTC"));
+            self.note(&format!("  · {id}: takes the plan that was saved at {at}"));
         }
     }
 

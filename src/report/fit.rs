@@ -16,7 +16,7 @@ pub fn padded(text: &str, width: usize) -> String {
 }
 
 /// Shortens a plain text in the middle, since ids differ at their ends.
-pub(super) fn shortened(text: &str, width: usize) -> String {
+pub fn shortened(text: &str, width: usize) -> String {
     if text_width(text) <= width {
         return text.to_owned();
     }
@@ -46,11 +46,14 @@ fn taken(letters: impl Iterator<Item = char>, room: usize) -> String {
 pub(super) fn wrap(line: &str, columns: usize, indent: usize) -> String {
     // The last column stays free: some terminals break the line there.
     let room = columns.saturating_sub(1);
-    let indent = if indent * 2 > room { room.min(4) } else { indent };
     if text_width(line) <= room {
         return line.to_owned();
     }
     let body = line.trim_start_matches(' ');
+    // Where the longest word has no room below the column, little is gained by it.
+    let longest = words(body).iter().map(|(_, word)| text_width(word)).max().unwrap_or(0);
+    let is_narrow = indent > room * 3 / 4 || indent + longest > room;
+    let indent = if is_narrow { indent.min(4) } else { indent };
     let mut lines = vec![" ".repeat(line.len() - body.len())];
     let mut used = line.len() - body.len();
     for (gap, word) in words(body) {
@@ -69,7 +72,7 @@ pub(super) fn wrap(line: &str, columns: usize, indent: usize) -> String {
 
 /// Returns the words with the number of spaces before each; back-ticks hold words together.
 fn words(text: &str) -> Vec<(usize, &str)> {
-    let is_paired = text.matches('`').count() % 2 == 0;
+    let is_paired = text.matches('`').count().is_multiple_of(2);
     let (mut words, mut gap, mut start, mut quoted) = (Vec::new(), 0, None, false);
     for (at, char) in text.char_indices() {
         quoted ^= char == '`' && is_paired;

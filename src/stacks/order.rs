@@ -185,10 +185,10 @@ fn add_nested_numbers(graph: &Graph<'_>, chosen: &BTreeSet<usize>, before: &mut 
 pub fn nested_neighbours(graph: &Graph<'_>, chosen: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
     let mut before = vec![BTreeSet::new(); graph.stacks().len()];
     add_nested_numbers(graph, chosen, &mut before);
-    let far = |near: &BTreeSet<usize>| near.iter().flat_map(|index| &before[*index]).collect();
     let nearest = |near: &BTreeSet<usize>| {
-        let far: BTreeSet<&usize> = far(near);
-        near.iter().filter(|index| !far.contains(index)).copied().collect()
+        // Whoever hides another is mostly one of the last, so that long rows of siblings cost little.
+        let is_hidden = |index: &usize| near.iter().rev().any(|other| before[*other].contains(index));
+        near.iter().filter(|index| !is_hidden(index)).copied().collect()
     };
     before.iter().map(nearest).collect()
 }

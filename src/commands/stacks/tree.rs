@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::facts;
 use crate::model::{Stack, natural_key};
-use crate::report::{Terminal, Tone, padded, text_width};
+use crate::report::{Terminal, Tone, padded, shortened, text_width};
 
 /// A folder, a stack, or a stack with other stacks below it.
 #[derive(Default)]
@@ -24,8 +24,11 @@ struct Row<'a> {
     stack: Option<&'a Stack>,
 }
 
+/// A line, and the column below which it goes on where it does not fit.
+pub(super) type Hanging = (String, usize);
+
 /// Returns the lines of the tree, each stack with what a person wants to know.
-pub(super) fn lines(stacks: &[&Stack], terminal: &Terminal) -> Vec<String> {
+pub(super) fn lines(stacks: &[&Stack], terminal: &Terminal) -> Vec<Hanging> {
     let mut root = Node::default();
     for stack in stacks {
         root.place(stack);
@@ -33,6 +36,8 @@ pub(super) fn lines(stacks: &[&Stack], terminal: &Terminal) -> Vec<String> {
     let mut rows = Vec::new();
     root.rows(1, &mut rows);
     let width = rows.iter().filter(|row| row.stack.is_some()).map(Row::width).max().unwrap_or(0);
+    // On a narrow screen names leave half of it to the facts.
+    let width = terminal.out_columns().map_or(width, |columns| width.min((columns / 2).max(16)));
     rows.iter().flat_map(|row| row.lines(width, terminal)).collect()
 }
 
@@ -69,15 +74,16 @@ impl Row<'_> {
         self.indent + text_width(&self.name)
     }
 
-    fn lines(&self, width: usize, terminal: &Terminal) -> Vec<String> {
+    fn lines(&self, width: usize, terminal: &Terminal) -> Vec<Hanging> {
         let indent = " ".repeat(self.indent);
-        let head = format!("{indent}{}", self.name);
-        let Some(stack) = self.stack else { return vec![head] };
-        let remark =
-            |tone, sign, text: &String| format!("{indent}  {} {text}", terminal.paint_data(tone, sign));
+        let Some(stack) = self.stack else { return vec![(format!("{indent}{}", self.name), 0)] };
+        let head = format!("{indent}{}", shortened(&self.name, width.saturating_sub(self.indent)));
+        let remark = |tone, sign, text: &String| {
+            (format!("{indent}  {} {text}", terminal.paint_data(tone, sign)), self.indent + 4)
+        };
         let problems = stack.problems.iter().map(|text| remark(Tone::Bad, "✗", text));
         let warnings = stack.warnings.iter().map(|text| remark(Tone::Warn, "!", text));
-        let first = format!("{}  {}", padded(&head, width), facts(stack));
+        let first = (format!("{}  {}", padded(&head, width), facts(stack)), width + 2);
         std::iter::once(first).chain(problems).chain(warnings).collect()
     }
 }

@@ -44,7 +44,7 @@ pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
                         .terminal
                         .data_line(&context.terminal.paint_data(Tone::Strong, &format!("# {id}")));
                 }
-                context.terminal.data_line(text.trim_end_matches('\n'));
+                context.terminal.data(&text);
             }
             Ok(Exit::OK)
         })

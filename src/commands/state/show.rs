@@ -40,6 +40,6 @@ pub(super) async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
             engine::mask_shown(&shown, &engine::pull_state(session, &id).await?, &args.address)
         })
         .await?;
-    context.terminal.data_line(text.trim_end_matches('\n'));
+    context.terminal.data(&text);
     Ok(Exit::OK)
 }

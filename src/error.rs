@@ -284,6 +284,29 @@ mod tests {
     }
 
     #[test]
+    fn a_cause_that_repeats_the_one_below_it_is_told_once() {
+        let below = std::io::Error::other("<Code>AccessDenied</Code>");
+        let above = Error::failed("cannot try").because(Wrapped(below));
+
+        assert_eq!(above.body(), ["Generic S3 error: <Code>AccessDenied</Code>"]);
+    }
+
+    #[derive(Debug)]
+    struct Wrapped(std::io::Error);
+
+    impl fmt::Display for Wrapped {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "Generic S3 error: {}", self.0)
+        }
+    }
+
+    impl std::error::Error for Wrapped {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
     fn the_json_form_names_the_code_before_the_kind() {
         let json = Error::failed("plan of `a` is stale").code("stale-plan").hint("plan again").to_json();
 

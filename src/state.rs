@@ -22,7 +22,7 @@
 //!   own that would need a conditional delete, which stores do not offer: the unlock of
 //!   A could remove the lock that B took after A's had been released by force.
 //! - A crash leaves either no entry or a whole one: there is no half-done change to
-//!   repair. A file the local store was still filling has a name that is never listed.
+//!   repair. A file the local store was still filling has a name that is no entry's.
 //!
 //! A state and a deletion are on disk before they are acknowledged. Locking and releasing
 //! are not flushed, for speed: after a power cut a lock may be gone or there again, or its

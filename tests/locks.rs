@@ -219,3 +219,19 @@ fn a_damaged_state_hides_the_locks_of_no_other_stack() {
     assert!(doctor.contains("move that entry out of the store"), "{doctor}");
     stop(run);
 }
+
+#[test]
+fn a_server_that_lets_nobody_in_hides_the_locks_of_no_other_stack() {
+    let (project, run) = holding();
+    let server = served::Served::start();
+    let elsewhere = format!("http://{}/states/z", server.address);
+    let backend = format!("address = \"{elsewhere}\"\n    lock_address = \"{elsewhere}/lock\"");
+    let project =
+        project.stack("01-a/z", &format!("terraform {{\n  backend \"http\" {{\n    {backend}\n  }}\n}}\n"));
+
+    let shown = project.run("locks").exits(77);
+
+    assert!(shown.stdout.contains("01-a/x"), "{}", shown.stdout);
+    assert!(shown.stderr.contains("the lock of `01-a/z` cannot be read"), "{}", shown.stderr);
+    stop(run);
+}

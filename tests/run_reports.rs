@@ -116,6 +116,20 @@ fn a_run_over_several_stacks_leaves_a_summary_and_a_log_for_each() {
 }
 
 #[test]
+fn the_record_of_a_run_is_closed_to_others() {
+    let project = Project::new().stack("a/x", SIMPLE);
+
+    project.run("plan x").succeeds();
+
+    let log = project.newest_log("a/x");
+    let events = log.replace("/logs/a/x.log", "/events.jsonl");
+    for file in [&log, &events] {
+        let mode = std::fs::metadata(project.path(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
 fn one_stack_leaves_no_summary_and_no_durations() {
     let project = Project::new().stack("a/x", SIMPLE);
 

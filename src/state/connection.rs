@@ -69,14 +69,28 @@ const ENDING: Duration = Duration::from_secs(5);
 /// A pause after a failed accept: too many open files do not go away at once.
 const RECOVERY: Duration = Duration::from_millis(50);
 
+/// Where connections come in, and the room for them.
+#[derive(Debug)]
+pub(super) struct Door {
+    listener: TcpListener,
+    room: Arc<Semaphore>,
+}
+
+impl Door {
+    /// Makes the door of a server.
+    pub fn of(listener: TcpListener) -> Self {
+        Self { listener, room: Arc::new(Semaphore::new(MOST_CONNECTIONS)) }
+    }
+}
+
 /// Accepts connections until told to stop, then waits a while for the requests under way.
 pub(super) async fn accept_until(
     stop: watch::Receiver<bool>,
-    listener: TcpListener,
+    door: Door,
     service: Arc<Service>,
     tls: Option<Tls>,
 ) {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let Door { listener, room } = door;
     let mut open = JoinSet::new();
     let mut stopping = stop.clone();
     loop {
@@ -162,5 +176,29 @@ where
     };
     if let Err(error) = ended {
         tracing::debug!(%peer, %error, "a connection broke off");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use jiff::Timestamp;
+    use object_store::memory::InMemory;
+
+    use super::*;
+    use crate::model::Clock;
+    use crate::state::StateStore;
+
+    #[tokio::test]
+    async fn a_full_house_does_not_keep_the_server_from_ending() {
+        let store = StateStore::new(Arc::new(InMemory::new()), Clock::new(|| Timestamp::UNIX_EPOCH));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+        let full = Door { listener, room: Arc::new(Semaphore::new(0)) };
+        let (_stop, stopped) = watch::channel(true);
+
+        let ending = accept_until(stopped, full, Arc::new(Service::open(store)), None);
+
+        tokio::time::timeout(Duration::from_secs(60), ending).await.expect("it ends");
     }
 }

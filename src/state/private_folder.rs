@@ -61,7 +61,7 @@ impl PrivateFolder {
     fn write(&self, path: &std::path::Path, payload: &PutPayload, mode: &PutMode) -> io::Result<()> {
         let folder = path.parent().unwrap_or(&self.root);
         self.make_folders(folder)?;
-        // The sign keeps it out of listings: no key ends in `#` and digits, and no number begins so.
+        // Such a name is neither a number nor that of a copy, so nobody takes it for one.
         let mut file = tempfile::Builder::new().prefix("#").tempfile_in(folder)?;
         payload.iter().try_for_each(|part| file.write_all(part))?;
         if self.flushing == Flushing::Always {

@@ -14,7 +14,7 @@ use tokio::sync::{RwLock, watch};
 use tokio::task::JoinHandle;
 
 use super::audit::{Audit, AuditSink};
-use super::connection::{accept_until, serve};
+use super::connection::{Door, accept_until, serve};
 use super::gate::Gate;
 use super::metrics::Metrics;
 use super::room::Rooms;
@@ -149,7 +149,7 @@ impl Server {
             .map_err(|error| Error::unavailable("the state server has no address").because(error))?;
         let service = Arc::new(service);
         let (stop, stopped) = watch::channel(false);
-        let task = tokio::spawn(accept_until(stopped, listener, Arc::clone(&service), tls));
+        let task = tokio::spawn(accept_until(stopped, Door::of(listener), Arc::clone(&service), tls));
         Ok(Self { address, service, stop, task })
     }
 

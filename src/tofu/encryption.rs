@@ -6,9 +6,10 @@
 //! Begin at [`StateKey`].
 
 use std::fmt::Write as _;
+use std::num::NonZeroU32;
 
+use aws_lc_rs::pbkdf2::{self, PBKDF2_HMAC_SHA512};
 use serde_json::{Value, json};
-use sha2::Sha512;
 use zeroize::Zeroizing;
 
 /// The least length of a passphrase that OpenTofu accepts.
@@ -18,7 +19,7 @@ pub const SHORTEST_PASSPHRASE: usize = 16;
 ///
 /// A quick hash would let whoever finds a state try passphrases without paying for the slow
 /// derivation that protects it.
-const NAME_ROUNDS: u32 = 210_000;
+const NAME_ROUNDS: NonZeroU32 = NonZeroU32::new(210_000).unwrap();
 
 /// Enough to tell generations apart, too little to tell which passphrase it is.
 const NAME_BYTES: usize = 2;
@@ -50,12 +51,8 @@ impl StateKey {
     /// Names a passphrase; slow on purpose, so done once for each.
     pub fn new(passphrase: Zeroizing<String>) -> Self {
         let mut digest = [0; NAME_BYTES];
-        pbkdf2::pbkdf2_hmac::<Sha512>(
-            passphrase.as_bytes(),
-            b"infra state key name",
-            NAME_ROUNDS,
-            &mut digest,
-        );
+        let secret = passphrase.as_bytes();
+        pbkdf2::derive(PBKDF2_HMAC_SHA512, NAME_ROUNDS, b"infra state key name", secret, &mut digest);
         let mut name = "infra_".to_owned();
         for byte in digest {
             // Writing to a text cannot fail.

@@ -5,13 +5,15 @@
 //! tofu cannot help: old versions of a state, what a broken run left behind, and a state
 //! that is to be stored under exactly the serial it has.
 
+use std::num::NonZeroU32;
+
 use aes_gcm::aead::Aead as _;
 use aes_gcm::{Aes256Gcm, KeyInit as _, Nonce};
+use aws_lc_rs::pbkdf2::{self, PBKDF2_HMAC_SHA512};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use sha2::Sha512;
 use zeroize::Zeroizing;
 
 use super::encryption::StateKey;
@@ -111,7 +113,8 @@ fn derive(passphrase: &str, parameters: &Derivation) -> Result<Zeroizing<Vec<u8>
     }
     let salt = STANDARD.decode(&parameters.salt).map_err(|error| unknown().because(error))?;
     let mut key = Zeroizing::new(vec![0; parameters.key_length]);
-    pbkdf2::pbkdf2_hmac::<Sha512>(passphrase.as_bytes(), &salt, parameters.iterations, &mut key);
+    let rounds = NonZeroU32::new(parameters.iterations).ok_or_else(unknown)?;
+    pbkdf2::derive(PBKDF2_HMAC_SHA512, rounds, &salt, passphrase.as_bytes(), &mut key);
     Ok(key)
 }
 

@@ -5,7 +5,10 @@
 //! and the derived keys are zeroised; the inner states of HMAC and SHA-256 are not, since
 //! their crates cannot. Begin at [`open`] and [`seal`].
 
+use std::num::NonZeroU32;
+
 use aes::Aes256;
+use aws_lc_rs::pbkdf2::{self, PBKDF2_HMAC_SHA256};
 use ctr::Ctr128BE;
 use ctr::cipher::{KeyIvInit as _, StreamCipher as _};
 use hmac::{Hmac, Mac as _};
@@ -16,7 +19,7 @@ use super::envelope::{Envelope, Header};
 use crate::error::{Error, Result};
 
 /// How many rounds of PBKDF2 the format prescribes.
-const ROUNDS: u32 = 10_000;
+const ROUNDS: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
 
 /// The block of AES, to which plaintext is padded.
 const BLOCK: usize = 16;
@@ -62,7 +65,7 @@ struct Keys(Zeroizing<[u8; 80]>);
 impl Keys {
     fn derive(password: &[u8], salt: &[u8]) -> Self {
         let mut bytes = Zeroizing::new([0; 80]);
-        pbkdf2::pbkdf2_hmac::<Sha256>(password, salt, ROUNDS, &mut *bytes);
+        pbkdf2::derive(PBKDF2_HMAC_SHA256, ROUNDS, salt, password, &mut *bytes);
         Self(bytes)
     }
 

@@ -134,10 +134,12 @@ fn a_killed_run_can_be_resumed_too() {
         .stack("01-a/done", SIMPLE)
         .stack("02-b/slow", &doing("test -e mended || { touch started; exec sleep 300; }"));
     let run = project.start("apply --all --yes");
-    run.until_exists(&project.path("started")).signal(Signal::SIGKILL);
+    run.until_exists(&project.path("started"));
+    let tofu = project.tofu_at_work("02-b/slow");
+    run.signal(Signal::SIGKILL);
     run.wait();
+    wait_until("tofu has given up", || !tofu.lives());
     let unsaved = project.path("infrastructure/02-b/slow/errored.tfstate");
-    wait_until("tofu has given up", || unsaved.exists());
     project.run("force-unlock 02-b/slow --yes").succeeds();
     std::fs::remove_file(unsaved).expect("a file");
     project.write("mended", "");

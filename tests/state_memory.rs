@@ -36,7 +36,7 @@ fn part(client: usize, number: usize) -> Vec<u8> {
 fn begin(address: SocketAddr, head: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
-    let head = format!("{head} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{AUTHORIZATION}");
+    let head = format!("{head} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{AUTHORIZATION}");
     stream.write_all(head.as_bytes()).unwrap();
     stream
 }

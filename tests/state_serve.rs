@@ -592,7 +592,7 @@ fn the_real_tofu_uses_a_server_with_certificates_on_both_sides() {
         .env("TF_HTTP_CLIENT_PRIVATE_KEY_PEM", &pem("client.key"));
 
     known.run("apply x --yes").succeeds();
-    stranger.run("plan x").exits(1).stderr_has("certificate required");
+    stranger.run("plan x").exits(77).stderr_has("certificate required");
 
     assert_eq!(known.resources("x"), ["terraform_data.thing"]);
     assert_eq!(exchange(server.address, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n").status, 0);

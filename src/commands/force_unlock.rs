@@ -7,7 +7,7 @@ use super::Context;
 use super::locks::{Looked, StackLock, load_locks, process_words};
 use super::stack_args::stack_names;
 use super::workspace::{Purpose, Workspace};
-use crate::engine;
+use crate::engine::{self, HolderLife};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Backend, Stack, StackId};
 use crate::report::{Asking, confirm};
@@ -139,10 +139,14 @@ fn check(lock: &StackLock, target: &Target<'_>, args: &ForceUnlockArgs) -> Resul
             .hint(format!("`infra force-unlock {} {id}`", lock.stack)));
     }
     if lock.life.is_alive() == Some(true) && !args.force {
+        let first = match (lock.life, &lock.lock.holder) {
+            (HolderLife::TofuAlive(_), Some(_)) => "wait a little: it ends by itself once its state is saved",
+            _ => "stop that run first: Ctrl-C saves its state and releases its lock",
+        };
         return Err(Error::locked(format!("the run that holds the lock of `{}` is alive", lock.stack))
             .fact("holder", lock.lock.info.who.clone())
             .fact("process", process_words(lock))
-            .hint("stop that run first: Ctrl-C saves its state and releases its lock")
+            .hint(first)
             .hint(format!("or, at your own risk: `infra force-unlock {} --force`", lock.stack)));
     }
     Ok(())

@@ -11,6 +11,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::Context;
 use crate::error::{Exit, Result};
+use crate::report::quoted;
 use crate::secrets::identities::FreshKey;
 use example::Example;
 use folder::Folder;
@@ -56,10 +57,4 @@ fn tell(example: &Example, dir: &Path, context: &Context) {
     for step in example.next {
         terminal.note(&format!("  {step}"));
     }
-}
-
-/// Quotes a name for a shell where it needs it.
-fn quoted(name: &str) -> String {
-    let is_plain = name.chars().all(|sign| sign.is_alphanumeric() || "-_./~".contains(sign));
-    if is_plain { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
 }

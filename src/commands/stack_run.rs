@@ -16,7 +16,7 @@ use crate::events::Events;
 use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, StackRun};
 use crate::process;
 use crate::report::{
-    Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, Scope, listen,
+    Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, Scope, listen, quoted,
     read_durations,
 };
 use crate::stacks::{self, StateRisk};
@@ -204,7 +204,7 @@ fn reports(
     let begun = Begun { command: plan.command, mode: request.mode, removed: request.removed, process };
     let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
-    let console = Console::new(context.terminal, plans).choosing(scope(workspace, request));
+    let console = Console::new(context.terminal, plans).choosing(scope(workspace, request, context));
     let mut reports: Vec<Box<dyn Report>> = vec![Box::new(record), Box::new(console)];
     let page = context.env.path("GITHUB_STEP_SUMMARY");
     if page.is_some() || plan.stacks().count() > 1 {
@@ -217,10 +217,22 @@ fn reports(
 }
 
 /// Returns with which words the stacks of the run can be chosen again.
-fn scope(workspace: &Workspace, request: &Request) -> Scope {
+fn scope(workspace: &Workspace, request: &Request, context: &Context) -> Scope {
     let repeats = !request.run.resume && !request.removed;
     let typed = request.stacks.typed().filter(|_| repeats);
-    Scope { typed, stacks: workspace.stacks.iter().map(|stack| stack.id.clone()).collect() }
+    let from_here = |dir: &std::path::PathBuf| {
+        let below = dir.strip_prefix(&context.cwd).unwrap_or(dir);
+        below.display().to_string()
+    };
+    let plans = request.plans_dir.as_ref().map(from_here);
+    let asks = matches!(request.command, RunCommand::Apply | RunCommand::Destroy);
+    Scope {
+        typed,
+        stacks: workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        destroys: request.mode == PlanMode::Destroy,
+        to_apply: plans.map(|dir| format!("--plan-dir {}", quoted(&dir))),
+        to_go_on: (request.yes && asks).then(|| "--yes".to_owned()),
+    }
 }
 
 fn options(request: &Request, workspace: &Workspace, stacks: usize, context: &Context) -> RunOptions {

@@ -43,6 +43,11 @@ const fn code_of(kind: Kind) -> Option<&'static str> {
     }
 }
 
+/// Somebody else changed the state between plan and apply.
+fn stale_code(diagnostic: &Diagnostic) -> Option<&'static str> {
+    diagnostic.mentions("Saved plan is stale").then_some(StackError::STALE_PLAN)
+}
+
 /// Returns the kind of a failure, which makes the exit code.
 pub(super) fn kind_of(error: &StackError) -> Kind {
     match error.code.as_deref() {
@@ -74,7 +79,7 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
         }
     }
     Stop::Failed(StackError {
-        code: cause.and_then(code_of).map(str::to_owned),
+        code: cause.and_then(code_of).or_else(|| stale_code(first)).map(str::to_owned),
         summary: first.summary.clone(),
         detail: errors.iter().map(|diagnostic| described(diagnostic)).collect::<Vec<_>>().join("\n"),
         hint: joined(hints),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::surroundings::Surroundings;
 use crate::error::{Error, Result, io};
-use crate::model::{Action, Fingerprint, ResourceChange, StackId};
+use crate::model::{Action, Fingerprint, ResourceChange, StackError, StackId};
 use crate::tofu::call::PlanMode;
 
 /// What a plan was made from and what it does.
@@ -134,7 +134,7 @@ impl SavedPlans {
 /// Makes the error of a plan that must not be applied any more.
 pub(super) fn stale(stack: &StackId, reason: &str) -> Error {
     Error::failed(format!("the saved plan of `{stack}` is stale: {reason}"))
-        .code("stale-plan")
+        .code(StackError::STALE_PLAN)
         .hint(format!("plan again: `infra plan {stack}`"))
         .hint(format!("or plan and apply in one go what is stale: `infra apply {stack} --plan-only-stale`"))
 }

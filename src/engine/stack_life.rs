@@ -17,7 +17,7 @@ use super::stack_secrets::StackSecrets;
 use super::watch::{Heard, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::{ChangeCounts, Fingerprint, ResourceChange, StackRun, Step};
+use crate::model::{ChangeCounts, Fingerprint, ResourceChange, StackError, StackRun, Step};
 use crate::process;
 use crate::tofu::Flavour;
 use crate::tofu::call::{self, ApplyCall, Narration, PlanCall, PlanMode};
@@ -259,10 +259,10 @@ impl StackLife<'_> {
         record.extra != self.options.extra || record.mode != self.options.mode
     }
 
-    /// Refuses a stack with a file that cannot be read, in the words of discovery.
+    /// Refuses a stack whose files cannot be used, in the words of discovery.
     pub fn check_files(self) -> Result<()> {
         let Some(first) = self.run.stack.problems.first() else { return Ok(()) };
-        let error = Error::invalid(format!("`{}` has files that cannot be read", self.run.stack.id))
+        let error = Error::invalid(format!("`{}` has files that tofu could not use", self.run.stack.id))
             .detail(first.clone());
         Err(self.run.stack.problems.iter().skip(1).cloned().fold(error, Error::detail))
     }
@@ -272,7 +272,7 @@ impl StackLife<'_> {
         let id = &self.run.stack.id;
         let Some(path) = unsaved_state(self.session, &self.run.stack) else { return Ok(()) };
         Err(Error::failed(format!("an earlier run of `{id}` could not save its state"))
-            .code("unsaved-state")
+            .code(StackError::UNSAVED_STATE)
             .at(path.display())
             .detail("applying now would make what that run made once more")
             .hint(way_to_save(id)))

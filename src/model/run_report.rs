@@ -42,6 +42,12 @@ impl StackError {
     /// The code of a failure because somebody else holds the lock.
     pub const LOCKED: &str = "state-locked";
 
+    /// The code of a failure because a plan no longer fits.
+    pub const STALE_PLAN: &str = "stale-plan";
+
+    /// The code of a failure because a state that could not be saved is in the way.
+    pub const UNSAVED_STATE: &str = "unsaved-state";
+
     /// The code of a failure because a backend or a registry cannot be reached.
     pub const UNAVAILABLE: &str = "unavailable";
 

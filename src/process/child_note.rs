@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::liveness::{is_alive, started_at, this_process};
-use crate::atomic_file;
 
 /// What a note tells.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -60,7 +59,9 @@ impl Noted {
     pub fn down(dir: &Path, pid: u32) -> Option<Self> {
         let started = started_at(pid).map(|ticks| ticks.to_string()).unwrap_or_default();
         let path = dir.join(pid.to_string());
-        atomic_file::write(&path, format!("{} {started}\n", this_process()).as_bytes()).ok()?;
+        std::fs::create_dir_all(dir).ok()?;
+        // One that is read half-written says too little, and is passed over.
+        std::fs::write(&path, format!("{} {started}\n", this_process())).ok()?;
         Some(Self(path))
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{RunCommand, RunReport, StackId, StackReport, StackResult};
+use crate::model::{RunCommand, RunReport, StackError, StackId, StackReport, StackResult};
 
 /// How wide a line may be; wider ones break in a usual terminal.
 const WIDTH: usize = 80;
@@ -18,6 +18,12 @@ pub struct Scope {
     pub typed: Option<String>,
     /// All stacks of the project.
     pub stacks: Vec<StackId>,
+    /// Whether the plans are there to destroy.
+    pub destroys: bool,
+    /// What else the command that applies the plans needs, such as where they lie.
+    pub to_apply: Option<String>,
+    /// What else the same command needs to go on, such as a yes beforehand.
+    pub to_go_on: Option<String>,
 }
 
 /// Returns what to do next; nothing if there is nothing to say.
@@ -33,22 +39,42 @@ pub(super) fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
         scope: scope.clone(),
     };
     let again = |open: &[&StackReport]| match report.stacks.len() {
-        1 => format!("infra {} {}", command.name(), choice(open, &[]).names()),
-        _ => format!("infra {} --resume", command.name()),
+        1 => scope.going_on(&format!("infra {} {}", command.name(), choice(open, &[]).names())),
+        _ => scope.going_on(&format!("infra {} --resume", command.name())),
     };
     if !failed.is_empty() {
-        return vec![format!("mend what failed, then `{}`", again(&failed))];
+        return match way_out(&failed) {
+            Some(step) => vec![step],
+            None => vec![format!("mend what failed, then `{}`", again(&failed))],
+        };
     }
     if !unfinished.is_empty() {
         return vec![format!("go on where it stopped: `{}`", again(&unfinished))];
     }
     match command {
+        RunCommand::Plan if scope.destroys && !changed.is_empty() => {
+            vec![choice(&changed, &quiet).step("destroy exactly this: ", "destroy")]
+        }
         RunCommand::Plan if !changed.is_empty() => {
-            let mut steps = vec![choice(&changed, &quiet).step("apply exactly this: ", "apply")];
+            // What is provisional may change although it does not today.
+            let (open, quiet): (Vec<_>, Vec<_>) = report
+                .stacks
+                .iter()
+                .filter(|stack| matches!(stack.result, StackResult::Succeeded | StackResult::NoChanges))
+                .partition(|stack| stack.result == StackResult::Succeeded || stack.provisional);
+            let mut steps = vec![choice(&open, &quiet).step_with(
+                "apply exactly this: ",
+                "apply",
+                scope.to_apply.as_deref(),
+            )];
             if !deferred.is_empty() {
                 steps.push(choice(&deferred, &[]).step("then plan what waits for it: ", "plan"));
             }
             steps
+        }
+        RunCommand::Apply if !deferred.is_empty() => {
+            let flag = Some("--with-dependencies");
+            vec![choice(&deferred, &quiet).step_with("apply what it waits for as well: ", "apply", flag)]
         }
         RunCommand::Apply if !changed.is_empty() => {
             vec![choice(&changed, &quiet).step("see what it made: ", "output")]
@@ -69,6 +95,27 @@ pub(super) fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
     }
 }
 
+/// Returns what to do where the same command would only fail again.
+fn way_out(failed: &[&StackReport]) -> Option<String> {
+    let code = |stack: &StackReport| stack.error.as_ref().and_then(|error| error.code.clone());
+    let [first, ..] = failed else { return None };
+    let all = |wanted: &str| failed.iter().all(|stack| code(stack).as_deref() == Some(wanted));
+    let names = failed.iter().map(|stack| quoted(stack.id.as_str())).collect::<Vec<_>>().join(" ");
+    if all(StackError::STALE_PLAN) {
+        Some(format!("plan again: `infra plan {names}`"))
+    } else if all(StackError::UNSAVED_STATE) {
+        Some(format!("save the state first: `infra state push {} --errored`", quoted(first.id.as_str())))
+    } else {
+        None
+    }
+}
+
+impl Scope {
+    fn going_on(&self, command: &str) -> String {
+        self.to_go_on.as_ref().map_or_else(|| command.to_owned(), |flags| format!("{command} {flags}"))
+    }
+}
+
 /// Stacks that a command is to be about.
 struct Choice {
     targets: BTreeSet<StackId>,
@@ -82,14 +129,20 @@ struct Choice {
 impl Choice {
     /// Returns a step whose line is not broken, if the stacks can be said so shortly.
     fn step(&self, words: &str, command: &str) -> String {
-        let step = |choice: &str| format!("{words}`infra {command} {choice}`");
+        self.step_with(words, command, None)
+    }
+
+    /// Returns such a step with further flags.
+    fn step_with(&self, words: &str, command: &str, flags: Option<&str>) -> String {
+        let flags = flags.map(|flags| format!(" {flags}")).unwrap_or_default();
+        let step = |choice: &str| format!("{words}`infra {command} {choice}{flags}`");
         let fits = |step: &String| "  next: ".len() + step.chars().count() < WIDTH;
         let ways = [Some(self.names()), self.as_typed(), self.all(), self.layers()];
         ways.into_iter().flatten().map(|way| step(&way)).find(fits).unwrap_or_else(|| step(&self.names()))
     }
 
     fn names(&self) -> String {
-        self.targets.iter().map(|id| quoted(id.as_str())).collect::<Vec<_>>().join(" ")
+        self.targets.iter().map(|id| argument(id.as_str())).collect::<Vec<_>>().join(" ")
     }
 
     fn as_typed(&self) -> Option<String> {
@@ -119,9 +172,14 @@ fn ids(stacks: &[&StackReport]) -> BTreeSet<StackId> {
     stacks.iter().map(|stack| stack.id.clone()).collect()
 }
 
+/// Returns a stack as an argument; one that begins like a flag has to be told from it.
+fn argument(name: &str) -> String {
+    if name.starts_with('-') { format!("--stack={}", quoted(name)) } else { quoted(name) }
+}
+
 /// Quotes a name for a shell where it needs it.
 pub fn quoted(name: &str) -> String {
-    let plain = |char: char| char.is_alphanumeric() || "-_./".contains(char);
+    let plain = |char: char| char.is_alphanumeric() || "-_./~".contains(char);
     let is_plain = !name.is_empty() && name.chars().all(plain);
     if is_plain { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
@@ -153,7 +211,7 @@ mod tests {
             exit_code: 0,
             stacks: stacks.collect(),
         };
-        let scope = Scope { typed: typed.map(str::to_owned), stacks: project() };
+        let scope = Scope { typed: typed.map(str::to_owned), stacks: project(), ..Scope::default() };
         next_steps(&report, &scope).remove(0)
     }
 
@@ -195,6 +253,56 @@ mod tests {
         let step = step(RunCommand::Plan, Some("--all"), first);
 
         assert_eq!(step, "apply exactly this: `infra apply --layer 1`");
+    }
+
+    /// Returns the step after a run that left one stack so.
+    fn step_after(command: RunCommand, stack: StackReport, scope: &Scope) -> String {
+        let report = RunReport {
+            run_id: "1".to_owned(),
+            command,
+            started: jiff::Timestamp::UNIX_EPOCH,
+            duration_s: 4.0,
+            exit_code: 0,
+            stacks: vec![stack],
+        };
+        next_steps(&report, scope).remove(0)
+    }
+
+    #[test]
+    fn the_next_command_finds_the_plans_where_they_lie_and_does_what_they_are_for() {
+        let planned = || StackReport::new(StackId::new("-a/b c"), Succeeded);
+        let elsewhere = Scope { to_apply: Some("--plan-dir kept".to_owned()), ..Scope::default() };
+        let destroying = Scope { destroys: true, ..Scope::default() };
+
+        assert_eq!(
+            step_after(RunCommand::Plan, planned(), &elsewhere),
+            "apply exactly this: `infra apply --stack='-a/b c' --plan-dir kept`"
+        );
+        assert_eq!(
+            step_after(RunCommand::Plan, planned(), &destroying),
+            "destroy exactly this: `infra destroy --stack='-a/b c'`"
+        );
+    }
+
+    #[test]
+    fn what_would_fail_again_is_not_proposed_again() {
+        let failed = |code: &str| {
+            let mut report = StackReport::new(StackId::new("a"), StackResult::Failed);
+            let (summary, detail) = (String::new(), String::new());
+            report.error = Some(StackError { code: Some(code.to_owned()), summary, detail, hint: None });
+            report
+        };
+        let yes = Scope { to_go_on: Some("--yes".to_owned()), ..Scope::default() };
+
+        assert_eq!(step_after(RunCommand::Apply, failed("stale-plan"), &yes), "plan again: `infra plan a`");
+        assert_eq!(
+            step_after(RunCommand::Apply, failed("unsaved-state"), &yes),
+            "save the state first: `infra state push a --errored`"
+        );
+        assert_eq!(
+            step_after(RunCommand::Apply, failed("x"), &yes),
+            "mend what failed, then `infra apply a --yes`"
+        );
     }
 
     #[test]

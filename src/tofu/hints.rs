@@ -37,6 +37,10 @@ const SILENCE: &[&str] = &[
 /// What OpenTofu's http backend says of wrong credentials.
 const REFUSED: &[&str] = &["requires auth", "invalid auth"];
 
+/// What a server says that wants a certificate of its client, or another one.
+const CERTIFICATE: &[&str] =
+    &["tls: certificate required", "tls: bad certificate", "tls: unknown certificate"];
+
 /// Returns what lies behind a problem, where it is not the stack itself: a backend, or the place where
 /// a provider comes from, that does not answer or does not let us in.
 ///
@@ -46,7 +50,7 @@ pub fn cause_of(diagnostic: &Diagnostic) -> Option<Kind> {
     let mentions = |texts: &[&str]| texts.iter().any(|text| diagnostic.mentions(text));
     if diagnostic.address.is_some() || diagnostic.place.is_some() {
         None
-    } else if mentions(REFUSED) {
+    } else if mentions(REFUSED) || mentions(CERTIFICATE) {
         Some(Kind::Refused)
     } else if mentions(SILENCE) || mentions(&["could not connect to"]) {
         Some(Kind::Unavailable)
@@ -62,6 +66,15 @@ struct Row {
 }
 
 const TABLE: &[Row] = &[
+    Row {
+        texts: CERTIFICATE,
+        hints: &["the server of `{path}` wants a certificate: give TF_HTTP_CLIENT_CERTIFICATE_PEM and \
+             TF_HTTP_CLIENT_PRIVATE_KEY_PEM"],
+    },
+    Row {
+        texts: &["certificate signed by unknown authority"],
+        hints: &["give the authority behind the server of `{path}`: TF_HTTP_CLIENT_CA_CERTIFICATE_PEM"],
+    },
     Row {
         texts: REFUSED,
         hints: &[

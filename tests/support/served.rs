@@ -65,7 +65,8 @@ impl Served {
     /// Starts a server that is to fail at once, and returns what it says.
     pub fn refused(prepare: impl FnOnce(&mut Command, &Path)) -> String {
         let dir = tempfile::tempdir().expect("a folder");
-        let output = command(dir.path(), prepare).stdin(Stdio::null()).output().expect("the binary starts");
+        let mut command = command(dir.path(), prepare);
+        let output = command.stdin(Stdio::null()).stderr(Stdio::piped()).output().expect("the binary starts");
         assert!(!output.status.success(), "it serves");
         String::from_utf8_lossy(&output.stderr).into_owned()
     }

@@ -1,8 +1,8 @@
 //! What lies around the stacks in a repository: the files that belong to no stack and no
 //! module, but that a plan may have read, such as data, templates, scripts and `infra.yaml`.
 //!
-//! A plan remembers the tree of the commit it was made from and what was edited and not yet
-//! committed then; whether a file changed since is found out from git. Documents, hidden files
+//! A plan remembers the commit it was made from and what was edited and not yet committed
+//! then; whether a file changed since is found out from git. Documents, hidden files
 //! and files that git does not know do not count. Outside of a repository nothing is known,
 //! and nothing is refused.
 
@@ -20,30 +20,32 @@ use crate::process::{self, Invocation};
 /// What a plan remembers of the files around the stacks.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Surroundings {
-    /// The tree of the commit.
-    tree: String,
+    /// The commit.
+    commit: String,
     /// Files that differed from it, by their path below the project; nothing for one that was gone.
     uncommitted: BTreeMap<String, Option<Fingerprint>>,
 }
 
 impl Surroundings {
-    /// Looks at the repository; nothing where there is none.
+    /// Looks at the repository; nothing where there is none, or no commit.
+    ///
+    /// Every plan pays for this, so git is asked once.
     pub(super) async fn look(session: &Session) -> Option<Self> {
-        let told = git(session, &["rev-parse", "--show-prefix", "HEAD^{tree}"]).await?;
-        let (prefix, tree) = told.trim_end().split_once('\n')?;
-        let status = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no", "--", "."];
+        let prefix = below_repository(&session.project.root)?;
+        let status =
+            ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=no", "--", "."];
         let status = git(session, &status).await?;
-        // Two letters and a space stand before each path.
-        let paths = status.split('\0').filter_map(|entry| entry.get(3..)?.strip_prefix(prefix));
+        let commit = status.split('\0').find_map(|entry| entry.strip_prefix("# branch.oid "))?;
+        let paths = status.split('\0').filter_map(changed_path).filter_map(|path| path.strip_prefix(&prefix));
         let around = paths.filter(|path| is_around(session, path));
         let uncommitted = around.map(|path| (path.to_owned(), digest(session, path))).collect();
-        Some(Self { tree: tree.to_owned(), uncommitted })
+        is_commit(commit).then(|| Self { commit: commit.to_owned(), uncommitted })
     }
 
     /// Returns a file that is not as it was.
     pub(super) async fn change_since(&self, session: &Session) -> Option<String> {
         let now = session.surroundings().await?;
-        let Some(committed) = session.repository.changes(session, &self.tree, &now.tree).await else {
+        let Some(committed) = session.repository.changes(session, &self.commit, &now.commit).await else {
             return Some("the commit it was made from".to_owned());
         };
         let mut candidates: BTreeSet<&String> = committed.iter().collect();
@@ -69,7 +71,7 @@ impl Repository {
         self.now.get_or_init(|| Surroundings::look(session)).await.as_ref()
     }
 
-    /// Returns the files that differ between two trees; nothing if one of them is not known.
+    /// Returns the files that differ between two commits; nothing if one of them is not known.
     async fn changes(&self, session: &Session, old: &str, new: &str) -> Option<Rc<Vec<String>>> {
         let mut diffs = self.diffs.lock().await;
         if let Some(known) = diffs.get(old) {
@@ -84,6 +86,28 @@ impl Repository {
         diffs.insert(old.to_owned(), changed.clone());
         changed
     }
+}
+
+/// Returns where a folder lies in its repository: empty at its top, else with a slash at the end.
+fn below_repository(root: &Path) -> Option<String> {
+    let top = root.ancestors().find(|folder| folder.join(".git").exists())?;
+    let below = root.strip_prefix(top).ok()?.to_str()?;
+    Some(if below.is_empty() { String::new() } else { format!("{below}/") })
+}
+
+/// A repository without a commit says so in words.
+fn is_commit(text: &str) -> bool {
+    text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns the path in an entry about a tracked file: behind eight fields, or ten of a conflict.
+fn changed_path(entry: &str) -> Option<&str> {
+    let fields = match entry.as_bytes().first()? {
+        b'1' => 9,
+        b'u' => 11,
+        _ => return None,
+    };
+    entry.splitn(fields, ' ').nth(fields - 1)
 }
 
 async fn git(session: &Session, args: &[&str]) -> Option<String> {
@@ -117,6 +141,17 @@ fn may_be_read(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_read_from_what_git_says_of_tracked_files() {
+        let edited = "1 .M N... 100644 100644 100644 a1b2 a1b2 data/x y.txt";
+        let conflict = "u UU N... 100644 100644 100644 100644 a b c data/z.txt";
+
+        assert_eq!(changed_path(edited), Some("data/x y.txt"));
+        assert_eq!(changed_path(conflict), Some("data/z.txt"));
+        assert_eq!(changed_path("# branch.head main"), None);
+        assert_eq!(changed_path(""), None);
+    }
 
     #[test]
     fn documents_and_hidden_files_are_not_read_by_plans() {

@@ -307,6 +307,22 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_has_the_exit_code_that_is_documented() {
+        let codes = [
+            (Kind::Failed, 1),
+            (Kind::Usage, 64),
+            (Kind::Invalid, 65),
+            (Kind::Unavailable, 69),
+            (Kind::Bug, 70),
+            (Kind::Locked, 75),
+            (Kind::Refused, 77),
+            (Kind::Interrupted, 130),
+        ];
+
+        assert!(codes.into_iter().all(|(kind, code)| kind.exit() == Exit(code)));
+    }
+
+    #[test]
     fn the_json_form_names_the_code_before_the_kind() {
         let json = Error::failed("plan of `a` is stale").code("stale-plan").hint("plan again").to_json();
 

@@ -552,18 +552,20 @@ fn a_tofu_file_hides_its_tf_sibling_and_an_override_wins() {
 }
 
 #[test]
-fn hundreds_of_stacks_are_found_with_what_each_says() {
-    let tree = (0..187).fold(Tree::new(), |tree, number| {
-        tree.file(
-            &format!("stacks/{:02}-layer/s{number:03}/main.tf", number % 3),
-            &format!("variable \"v{number}\" {{}}\n"),
-        )
-    });
+fn any_number_of_stacks_is_found_with_what_each_says() {
+    for count in [13, 50, 145, 187, 511, 1500] {
+        let tree = (0..count).fold(Tree::new(), |tree, number| {
+            tree.file(
+                &format!("stacks/{:02}-layer/s{number:04}/main.tf", number % 3),
+                &format!("variable \"v{number}\" {{}}\n"),
+            )
+        });
 
-    let found = tree.found();
+        let found = tree.found();
 
-    assert_eq!(found.stacks.len(), 187);
-    let stack = found.stacks.iter().find(|stack| stack.id.as_str() == "02-layer/s101").unwrap();
-    assert_eq!(names(&stack.variables), ["v101"]);
-    assert!(found.stacks.is_sorted_by_key(|stack| stack.id.clone()));
+        assert_eq!(found.stacks.len(), count);
+        let stack = found.stacks.iter().find(|stack| stack.id.as_str() == "02-layer/s0011").unwrap();
+        assert_eq!(names(&stack.variables), ["v11"]);
+        assert!(found.stacks.is_sorted_by_key(|stack| stack.id.clone()));
+    }
 }

@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 
 use super::failure::Stop;
 use super::session::Session;
-use super::working::{forget_the_dead, notes_dir};
+use super::working::{forget_the_dead, notes_of};
 use crate::error::Result;
 use crate::events::RunEvent;
 use crate::model::{Diagnostic, ResourceChange, Severity, StackId, Step};
@@ -66,7 +66,10 @@ pub(super) async fn watch(
         return Err(Stop::Interrupted);
     }
     let takes_locks = matches!(step, Step::Plan | Step::Apply);
-    let call = if takes_locks { call.noted_in(notes_dir(&session.project, stack)) } else { call };
+    let call = match takes_locks {
+        true => call.noted_in(notes_of(&session.project, stack), session.clock.now()),
+        false => call,
+    };
     session.begin_step(stack, step);
     let ear = Ear { session, stack, step, heard: RefCell::default() };
     let status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)).await?;

@@ -40,20 +40,19 @@ impl HolderLife {
     }
 }
 
-/// Returns the folder of notes about the tofu processes of a stack.
-pub(super) fn notes_dir(project: &Project, stack: &StackId) -> PathBuf {
+/// Returns the file of notes about the tofu processes of a stack.
+pub(super) fn notes_of(project: &Project, stack: &StackId) -> PathBuf {
     project.infra_dir().join("working").join(stack.file_name())
 }
 
 /// Forgets tofu processes that ended without us: somebody got through since, so their lock is gone.
 pub(super) fn forget_the_dead(project: &Project, stack: &StackId) {
-    let notes = ChildNote::read_all(&notes_dir(project, stack));
-    notes.iter().filter(|note| !note.is_alive()).for_each(ChildNote::remove);
+    ChildNote::forget_the_dead(&notes_of(project, stack));
 }
 
 /// Returns whether the holder of a stack's lock is still at work.
 pub fn life_of_holder(project: &Project, stack: &StackId, lock: &StateLock) -> HolderLife {
-    let notes = ChildNote::read_all(&notes_dir(project, stack));
+    let notes = ChildNote::read_all(&notes_of(project, stack));
     match (holder_is_alive(lock), &lock.holder) {
         (Some(true), _) => HolderLife::Alive,
         (Some(false), Some(holder)) => {
@@ -74,8 +73,7 @@ fn life_by_notes(lock: &StateLock, notes: &[ChildNote]) -> HolderLife {
     let Some(created) = lock.info.created_at() else { return HolderLife::Unknown };
     let took_it = |note: &&ChildNote| {
         let after = created.duration_since(note.since);
-        // The file system's clock is coarser than tofu's.
-        after > -SignedDuration::from_secs(1) && after < SOON
+        !after.is_negative() && after < SOON
     };
     match notes.iter().filter(took_it).max_by_key(|note| note.is_alive()) {
         Some(note) if note.is_alive() => HolderLife::TofuAlive(note.pid),

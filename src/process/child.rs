@@ -145,7 +145,8 @@ impl Started {
         let pid = pid.ok_or_else(|| Error::bug("a started process has no id"))?;
         tracing::debug!(program = %call.program().display(), %pid, "started");
         let watchdog = call.guarded.then(|| Watchdog::beside(pid, group == Group::Own, drains)).flatten();
-        let noted = call.notes.as_deref().zip(child.id()).and_then(|(dir, id)| Noted::down(dir, id));
+        let noted = call.notes.as_ref().zip(child.id());
+        let noted = noted.and_then(|((file, since), id)| Noted::down(file, *since, id));
         Ok(Self { child, pid, group, _watchdog: watchdog, _noted: noted })
     }
 

@@ -1,7 +1,12 @@
 //! A note on disk about a child that is at work, for those who come after this process was
-//! killed: a file named after the child's process id, which is there as long as the child is
-//! waited for.
+//! killed: a line in a file, which is there as long as the child is waited for.
+//!
+//! The file stays, empty, when nobody is at work: making and removing one for every child
+//! costs more than everything else that is done for it. Two processes that write at the same
+//! moment may lose a line; without a note things are as they would be without this program.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -15,27 +20,26 @@ pub struct ChildNote {
     pub pid: u32,
     /// The process that started it.
     pub parent: u32,
-    /// When it was written: right after the child began.
+    /// When it was started.
     pub since: Timestamp,
     started: Option<u64>,
-    path: PathBuf,
 }
 
 impl ChildNote {
-    /// Returns the notes in a folder.
-    pub fn read_all(dir: &Path) -> Vec<Self> {
-        let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
-        entries.flatten().filter_map(|entry| Self::read(entry.path())).collect()
+    /// Returns the notes in a file.
+    pub fn read_all(file: &Path) -> Vec<Self> {
+        std::fs::read_to_string(file).unwrap_or_default().lines().filter_map(Self::read).collect()
     }
 
-    fn read(path: PathBuf) -> Option<Self> {
-        let pid = path.file_name()?.to_str()?.parse().ok()?;
-        let text = std::fs::read_to_string(&path).ok()?;
-        let mut words = text.split_whitespace();
-        let parent = words.next()?.parse().ok()?;
-        let started = words.next().and_then(|word| word.parse().ok());
-        let since = Timestamp::try_from(std::fs::metadata(&path).ok()?.modified().ok()?).ok()?;
-        Some(Self { pid, parent, since, started, path })
+    fn read(line: &str) -> Option<Self> {
+        let [pid, parent, since, started] = line.split(' ').collect::<Vec<_>>()[..] else { return None };
+        let started = started.parse().ok();
+        Some(Self {
+            pid: pid.parse().ok()?,
+            parent: parent.parse().ok()?,
+            since: since.parse().ok()?,
+            started,
+        })
     }
 
     /// Returns whether the child is still there.
@@ -43,32 +47,52 @@ impl ChildNote {
         is_alive(self.pid, self.started)
     }
 
-    /// Removes the note.
-    pub fn remove(&self) {
-        // Somebody else may have removed it.
-        let _ = std::fs::remove_file(&self.path);
+    /// Removes the notes in a file about children that are gone.
+    pub fn forget_the_dead(file: &Path) {
+        let dead: Vec<u32> =
+            Self::read_all(file).iter().filter(|note| !note.is_alive()).map(|note| note.pid).collect();
+        if !dead.is_empty() {
+            keep_lines(file, |note| !dead.contains(&note.pid));
+        }
     }
+}
+
+fn keep_lines(file: &Path, keep: impl Fn(&ChildNote) -> bool) {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let kept = text.lines().filter(|line| ChildNote::read(line).is_some_and(|note| keep(&note)));
+    let kept: String = kept.flat_map(|line| [line, "\n"]).collect();
+    let _ = OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(file)
+        .and_then(|mut file| file.write_all(kept.as_bytes()));
 }
 
 /// Removes its note when it is dropped.
 #[derive(Debug)]
-pub(super) struct Noted(PathBuf);
+pub(super) struct Noted {
+    file: PathBuf,
+    pid: u32,
+}
 
 impl Noted {
-    /// Notes a child; without a note things are as they would be without this program.
-    pub fn down(dir: &Path, pid: u32) -> Option<Self> {
-        let started = started_at(pid).map(|ticks| ticks.to_string()).unwrap_or_default();
-        let path = dir.join(pid.to_string());
-        std::fs::create_dir_all(dir).ok()?;
-        // One that is read half-written says too little, and is passed over.
-        std::fs::write(&path, format!("{} {started}\n", this_process())).ok()?;
-        Some(Self(path))
+    /// Notes a child that was started then.
+    pub fn down(file: &Path, since: Timestamp, pid: u32) -> Option<Self> {
+        let started = started_at(pid).map_or_else(|| "-".to_owned(), |ticks| ticks.to_string());
+        let line = format!("{pid} {} {since} {started}\n", this_process());
+        let open = || OpenOptions::new().append(true).create(true).open(file);
+        let opened = open().or_else(|_| {
+            std::fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
+            open()
+        });
+        opened.ok()?.write_all(line.as_bytes()).ok()?;
+        Some(Self { file: file.to_owned(), pid })
     }
 }
 
 impl Drop for Noted {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        keep_lines(&self.file, |note| note.pid != self.pid);
     }
 }
 
@@ -79,23 +103,28 @@ mod tests {
     #[test]
     fn a_note_is_there_as_long_as_it_is_held() {
         let dir = tempfile::tempdir().expect("a folder");
+        let file = dir.path().join("a/b");
 
-        let noted = Noted::down(dir.path(), this_process()).expect("a note");
+        let noted = Noted::down(&file, Timestamp::UNIX_EPOCH, this_process()).expect("a note");
+        let gone = Noted::down(&file, Timestamp::UNIX_EPOCH, u32::MAX).expect("a note");
 
-        let notes = ChildNote::read_all(dir.path());
-        assert_eq!((notes.len(), notes[0].pid, notes[0].parent), (1, this_process(), this_process()));
-        assert!(notes[0].is_alive());
+        let notes = ChildNote::read_all(&file);
+        assert_eq!((notes.len(), notes[0].pid, notes[0].parent), (2, this_process(), this_process()));
+        assert_eq!((notes[0].is_alive(), notes[1].is_alive()), (true, false));
+        ChildNote::forget_the_dead(&file);
+        assert_eq!(ChildNote::read_all(&file), notes[..1]);
         drop(noted);
-        assert_eq!(ChildNote::read_all(dir.path()), []);
+        drop(gone);
+        assert_eq!(std::fs::read_to_string(file).expect("the file"), "");
     }
 
     #[test]
     fn what_is_no_note_is_passed_over() {
         let dir = tempfile::tempdir().expect("a folder");
-        std::fs::write(dir.path().join("x"), "1 2").expect("a file");
-        std::fs::write(dir.path().join("12"), "").expect("a file");
+        let file = dir.path().join("x");
+        std::fs::write(&file, "1 2\n\nwords\n1 2 then 4\n").expect("a file");
 
-        assert_eq!(ChildNote::read_all(dir.path()), []);
+        assert_eq!(ChildNote::read_all(&file), []);
         assert_eq!(ChildNote::read_all(&dir.path().join("none")), []);
     }
 }

@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use crate::model::Environment;
 
 /// A program call before it happens.
@@ -15,7 +17,7 @@ pub struct Invocation {
     pub(super) feeds: Vec<Vec<u8>>,
     pub(super) tap: bool,
     pub(super) guarded: bool,
-    pub(super) notes: Option<PathBuf>,
+    pub(super) notes: Option<(PathBuf, Timestamp)>,
 }
 
 impl Invocation {
@@ -85,10 +87,10 @@ impl Invocation {
         self
     }
 
-    /// Notes the child in a folder while it runs; see [`super::ChildNote`].
+    /// Notes the child, which starts now, in a file while it runs; see [`super::ChildNote`].
     #[must_use]
-    pub fn noted_in(mut self, dir: PathBuf) -> Self {
-        self.notes = Some(dir);
+    pub fn noted_in(mut self, file: PathBuf, now: Timestamp) -> Self {
+        self.notes = Some((file, now));
         self
     }
 

@@ -137,8 +137,8 @@ impl Project {
     /// Returns the tofu that works on a stack.
     pub fn tofu_at_work(&self, stack: &str) -> run::Tofu {
         let notes = self.path(&format!(".infra/working/{}", stack.replace('/', "%2F")));
-        let pids = std::fs::read_dir(notes).expect("a tofu at work").flatten();
-        let mut pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let notes = std::fs::read_to_string(notes).expect("a tofu at work");
+        let mut pids = notes.split(' ').map(|pid| pid.parse().expect("a process id"));
         run::Tofu(pids.next().expect("a process id"))
     }
 

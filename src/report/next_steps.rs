@@ -28,70 +28,93 @@ pub struct Scope {
 
 /// Returns what to do next; nothing if there is nothing to say.
 pub(super) fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
-    let with = |result| report.stacks.iter().filter(move |stack| stack.result == result).collect::<Vec<_>>();
-    let (failed, deferred) = (with(StackResult::Failed), with(StackResult::Deferred));
-    let (unfinished, changed) = (with(StackResult::Interrupted), with(StackResult::Succeeded));
-    let (command, quiet) = (report.command, with(StackResult::NoChanges));
-    let choice = |targets: &[&StackReport], besides: &[&StackReport]| Choice {
-        targets: ids(targets),
-        besides: ids(besides),
-        chosen: report.stacks.iter().map(|stack| stack.id.clone()).collect(),
-        scope: scope.clone(),
-    };
-    let again = |open: &[&StackReport]| match report.stacks.len() {
-        1 => scope.going_on(&format!("infra {} {}", command.name(), choice(open, &[]).names())),
-        _ => scope.going_on(&format!("infra {} --resume", command.name())),
-    };
+    let end = End { report, scope };
+    let (failed, unfinished) = (end.with(StackResult::Failed), end.with(StackResult::Interrupted));
     if !failed.is_empty() {
-        return match way_out(&failed) {
-            Some(step) => vec![step],
-            None => vec![format!("mend what failed, then `{}`", again(&failed))],
-        };
+        let again = || format!("mend what failed, then `{}`", end.again(&failed));
+        return vec![way_out(&failed).unwrap_or_else(again)];
     }
     if !unfinished.is_empty() {
-        return vec![format!("go on where it stopped: `{}`", again(&unfinished))];
+        return vec![format!("go on where it stopped: `{}`", end.again(&unfinished))];
     }
-    match command {
-        RunCommand::Plan if scope.destroys && !changed.is_empty() => {
-            vec![choice(&changed, &quiet).step("destroy exactly this: ", "destroy")]
-        }
-        RunCommand::Plan if !changed.is_empty() => {
-            // What is provisional may change although it does not today.
-            let (open, quiet): (Vec<_>, Vec<_>) = report
-                .stacks
-                .iter()
-                .filter(|stack| matches!(stack.result, StackResult::Succeeded | StackResult::NoChanges))
-                .partition(|stack| stack.result == StackResult::Succeeded || stack.provisional);
-            let mut steps = vec![choice(&open, &quiet).step_with(
-                "apply exactly this: ",
-                "apply",
-                scope.to_apply.as_deref(),
-            )];
-            if !deferred.is_empty() {
-                steps.push(choice(&deferred, &[]).step("then plan what waits for it: ", "plan"));
-            }
-            steps
-        }
-        RunCommand::Apply if !deferred.is_empty() => {
-            let flag = Some("--with-dependencies");
-            vec![choice(&deferred, &quiet).step_with("apply what it waits for as well: ", "apply", flag)]
-        }
-        RunCommand::Apply if !changed.is_empty() => {
-            vec![choice(&changed, &quiet).step("see what it made: ", "output")]
-        }
+    let (changed, quiet) = (end.with(StackResult::Succeeded), end.with(StackResult::NoChanges));
+    match report.command {
+        RunCommand::Plan if !changed.is_empty() => end.after_plan(),
+        RunCommand::Apply => end.after_apply(),
         RunCommand::Drift if !changed.is_empty() => {
-            vec![choice(&changed, &quiet).step("see what the files say about it: ", "plan")]
+            vec![end.choice(&changed, &quiet).step("see what the files say about it: ", "plan")]
         }
         RunCommand::Init | RunCommand::Validate if report.stacks.len() > 1 => {
-            vec![choice(&report.stacks.iter().collect::<Vec<_>>(), &[]).step("", "plan")]
+            vec![end.choice(&report.stacks.iter().collect::<Vec<_>>(), &[]).step("", "plan")]
         }
         RunCommand::Init
         | RunCommand::Validate
         | RunCommand::Plan
-        | RunCommand::Apply
         | RunCommand::Destroy
         | RunCommand::Drift
         | RunCommand::Test => vec![],
+    }
+}
+
+/// How a run ended, and what its stacks can be chosen with.
+struct End<'a> {
+    report: &'a RunReport,
+    scope: &'a Scope,
+}
+
+impl<'a> End<'a> {
+    fn with(&self, result: StackResult) -> Vec<&'a StackReport> {
+        self.report.stacks.iter().filter(|stack| stack.result == result).collect()
+    }
+
+    fn choice(&self, targets: &[&StackReport], besides: &[&StackReport]) -> Choice {
+        Choice {
+            targets: ids(targets),
+            besides: ids(besides),
+            chosen: self.report.stacks.iter().map(|stack| stack.id.clone()).collect(),
+            scope: self.scope.clone(),
+        }
+    }
+
+    /// Returns the command that takes up what is open.
+    fn again(&self, open: &[&StackReport]) -> String {
+        let name = self.report.command.name();
+        let command = match self.report.stacks.len() {
+            1 => format!("infra {name} {}", self.choice(open, &[]).names()),
+            _ => format!("infra {name} --resume"),
+        };
+        self.scope.to_go_on.as_ref().map_or_else(|| command.clone(), |flags| format!("{command} {flags}"))
+    }
+
+    fn after_plan(&self) -> Vec<String> {
+        let (changed, quiet) = (self.with(StackResult::Succeeded), self.with(StackResult::NoChanges));
+        if self.scope.destroys {
+            return vec![self.choice(&changed, &quiet).step("destroy exactly this: ", "destroy")];
+        }
+        // What is provisional may change although it does not today.
+        let (provisional, quiet): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|stack| stack.provisional);
+        let choice = self.choice(&[changed, provisional].concat(), &quiet);
+        let mut steps =
+            vec![choice.step_with("apply exactly this: ", "apply", self.scope.to_apply.as_deref())];
+        let deferred = self.with(StackResult::Deferred);
+        if !deferred.is_empty() {
+            steps.push(self.choice(&deferred, &[]).step("then plan what waits for it: ", "plan"));
+        }
+        steps
+    }
+
+    fn after_apply(&self) -> Vec<String> {
+        let (changed, quiet) = (self.with(StackResult::Succeeded), self.with(StackResult::NoChanges));
+        let deferred = self.with(StackResult::Deferred);
+        if !deferred.is_empty() {
+            let flag = Some("--with-dependencies");
+            let choice = self.choice(&deferred, &quiet);
+            return vec![choice.step_with("apply what it waits for as well: ", "apply", flag)];
+        }
+        match changed.is_empty() {
+            true => Vec::new(),
+            false => vec![self.choice(&changed, &quiet).step("see what it made: ", "output")],
+        }
     }
 }
 
@@ -100,19 +123,13 @@ fn way_out(failed: &[&StackReport]) -> Option<String> {
     let code = |stack: &StackReport| stack.error.as_ref().and_then(|error| error.code.clone());
     let [first, ..] = failed else { return None };
     let all = |wanted: &str| failed.iter().all(|stack| code(stack).as_deref() == Some(wanted));
-    let names = failed.iter().map(|stack| quoted(stack.id.as_str())).collect::<Vec<_>>().join(" ");
+    let names = failed.iter().map(|stack| argument(stack.id.as_str())).collect::<Vec<_>>().join(" ");
     if all(StackError::STALE_PLAN) {
         Some(format!("plan again: `infra plan {names}`"))
     } else if all(StackError::UNSAVED_STATE) {
         Some(format!("save the state first: `infra state push {} --errored`", quoted(first.id.as_str())))
     } else {
         None
-    }
-}
-
-impl Scope {
-    fn going_on(&self, command: &str) -> String {
-        self.to_go_on.as_ref().map_or_else(|| command.to_owned(), |flags| format!("{command} {flags}"))
     }
 }
 

@@ -158,6 +158,7 @@ impl Terminal {
     /// Writes data that a log may fold under a title.
     pub fn group(&self, title: &str, lines: &[String]) {
         let text = self.without_commands(&lines.join("\n"));
+        let text = harmless(&text, own_colors(self.out_color));
         match self.github {
             true => self.data(&format!("::group::{title}\n{text}\n::endgroup::\n")),
             false => self.data(&format!("{text}\n")),
@@ -166,7 +167,7 @@ impl Terminal {
 
     /// Writes data that tofu made for people: in a log that obeys commands, none of it is one.
     pub fn text(&self, text: &str) {
-        self.data(&self.without_commands(text));
+        self.data(&harmless(&self.without_commands(text), own_colors(self.out_color)));
     }
 
     fn without_commands(&self, text: &str) -> String {

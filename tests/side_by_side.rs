@@ -281,6 +281,28 @@ fn half_failing() -> Project {
     Project::new().stack("s/a", &doing("true")).stack("s/b", &doing("test -e mended"))
 }
 
+#[test]
+fn of_two_applies_that_begin_together_nothing_is_made_twice_or_lost() {
+    let made = "provisioner \"local-exec\" {\n    command = \"echo x >> ../../../made\"\n  }";
+    let stack = format!(
+        "terraform {{\n  backend \"http\" {{}}\n}}\n\nresource \"terraform_data\" \"a\" {{\n  {made}\n}}\n"
+    );
+    let project =
+        (0..4).fold(Project::new(), |project, number| project.stack(&format!("s/{number}"), &stack));
+
+    let runs = [project.start("apply --all --yes"), project.start("apply --all --yes")];
+    let ends = runs.map(support::Running::wait);
+
+    // Who comes second finds nothing to do, a held lock, or a plan that no longer fits.
+    for end in &ends {
+        assert!([Some(0), Some(1), Some(75)].contains(&end.code), "{end}");
+        assert!(end.code != Some(1) || end.stderr.contains("error[stale-plan]"), "{end}");
+    }
+    assert_eq!(project.read("made").lines().count(), 4);
+    assert!(project.locks().is_empty());
+    project.run("plan --all --detailed-exitcode").succeeds().stderr_has("4 without changes");
+}
+
 fn recorded_runs(project: &Project) -> usize {
     std::fs::read_dir(project.path(".infra/runs")).expect("runs").count()
 }

@@ -15,6 +15,7 @@ use crate::model::{Clock, Environment};
 use crate::process::Interrupts;
 use crate::report::{ColorChoice, Terminal, Verbosity, show_error};
 use crate::secrets::hardening::harden_process;
+use crate::trust::TrustWord;
 
 /// Run OpenTofu over layered stacks
 ///
@@ -59,6 +60,9 @@ struct GlobalArgs {
     /// Never ask; what would need an answer fails instead
     #[arg(long, global = true, env = "INFRA_NO_INPUT", value_parser = BoolishValueParser::new(), hide_env = true)]
     no_input: bool,
+    /// Trust this project for this call: run what it brings, open what it holds, take its plans
+    #[arg(long, global = true)]
+    trust: bool,
     /// Run as a command, or as a service of a fleet
     #[arg(long, global = true, env = "INFRA_MODE", default_value = "cli", hide_env = true)]
     mode: Mode,
@@ -170,7 +174,9 @@ fn start(cli: Cli, env: Environment, clock: Clock, terminal: Terminal) -> Result
     let runtime = runtime.map_err(|e| Error::unavailable("cannot start the runtime").because(e))?;
     let exit = runtime.block_on(async {
         let interrupts = Interrupts::listen()?;
-        let context = Context { env, clock, cwd, terminal, no_input: cli.global.no_input, interrupts };
+        let trust = TrustWord::of(cli.global.trust, &env, &cwd);
+        let no_input = cli.global.no_input;
+        let context = Context { env, clock, cwd, terminal, no_input, trust, interrupts };
         dispatch(cli.command, &context).await
     });
     // A thread may still wait for the keyboard; nobody waits for it.

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use crate::model::{Clock, Environment};
 use crate::process::Interrupts;
 use crate::report::{Asking, Terminal};
+use crate::trust::TrustWord;
 
 pub mod apply;
 pub mod completions;
@@ -55,6 +56,8 @@ pub struct Context {
     pub terminal: Terminal,
     /// Whether questions are forbidden.
     pub no_input: bool,
+    /// What the caller said about trust beforehand.
+    pub trust: TrustWord,
     /// The requests to stop.
     pub interrupts: Interrupts,
 }

@@ -20,6 +20,7 @@
 //! | [`secrets`] | SOPS, age, Ansible Vault, the redactor |
 //! | [`stacks`] | discovery, HCL reading, order, selection |
 //! | [`state`] | the state store, locks, the http backend |
+//! | [`trust`] | what this person made and allowed, kept outside of every project |
 //! | [`tofu`] | the binary, its arguments, environment, messages, hints |
 //! | [`process`] | starts programs, forwards signals; knows nothing of tofu |
 //! | [`engine`] | makes a run plan happen |
@@ -44,3 +45,4 @@ pub mod secrets;
 pub mod stacks;
 pub mod state;
 pub mod tofu;
+pub mod trust;

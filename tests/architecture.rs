@@ -23,8 +23,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("secrets", &["process"]),
     ("stacks", &["process"]),
     ("state", &["process"]),
+    ("trust", &["atomic_file", "process"]),
     ("tofu", &["process", "atomic_file"]),
-    ("engine", &["atomic_file", "events", "process", "project", "secrets", "stacks", "state", "tofu"]),
+    (
+        "engine",
+        &["atomic_file", "events", "process", "project", "secrets", "stacks", "state", "tofu", "trust"],
+    ),
     ("report", &["atomic_file", "events"]),
     (
         "commands",
@@ -41,9 +45,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "stacks",
             "state",
             "tofu",
+            "trust",
         ],
     ),
-    ("cli", &["commands", "log", "process", "report", "secrets"]),
+    ("cli", &["commands", "log", "process", "report", "secrets", "trust"]),
 ];
 
 #[test]

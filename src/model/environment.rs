@@ -49,6 +49,13 @@ impl Environment {
         let base = self.path("XDG_CACHE_HOME").or_else(|| Some(self.path("HOME")?.join(".cache")))?;
         Some(base.join("infra"))
     }
+
+    /// Returns the folder for what this person made and allowed; as XDG says, only a full path counts.
+    pub fn state_dir(&self) -> Option<PathBuf> {
+        let set = self.path("XDG_STATE_HOME").filter(|path| path.is_absolute());
+        let base = set.or_else(|| Some(self.path("HOME")?.join(".local/state")))?;
+        Some(base.join("infra"))
+    }
 }
 
 impl FromIterator<(OsString, OsString)> for Environment {

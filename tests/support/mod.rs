@@ -32,7 +32,7 @@ output "thing" {
 
 /// A project in a temporary folder.
 pub struct Project {
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
     root: PathBuf,
     env: Vec<(String, String)>,
 }
@@ -48,7 +48,7 @@ impl Project {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let root = dir.path().canonicalize().expect("a real path").join(name);
         std::fs::create_dir(&root).expect("a new folder");
-        Self { _dir: dir, root, env: Vec::new() }.file("infra.yaml", "name: lab\n")
+        Self { dir, root, env: Vec::new() }.file("infra.yaml", "name: lab\n")
     }
 
     /// Adds a file.
@@ -110,6 +110,9 @@ impl Project {
         tofu();
         let mut command = infra();
         command.args(args.split_whitespace()).current_dir(&self.root).envs(self.env.iter().cloned());
+        if !self.env.iter().any(|(name, _)| name == "XDG_STATE_HOME") {
+            command.env("XDG_STATE_HOME", self.user_state());
+        }
         command.stdin(Stdio::null());
         command
     }
@@ -170,6 +173,11 @@ impl Project {
         found
     }
 
+    /// Returns where infra keeps what its user made and allowed, beside the project.
+    pub fn user_state(&self) -> PathBuf {
+        self.dir.path().join("user-state")
+    }
+
     /// Returns the root folder.
     pub fn root(&self) -> &Path {
         &self.root
@@ -185,7 +193,7 @@ pub fn infra() -> Command {
             command.env_remove(name);
         }
     }
-    command.env("NO_COLOR", "1");
+    command.env("NO_COLOR", "1").env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/user-state"));
     command
 }
 

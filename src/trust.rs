@@ -1,0 +1,11 @@
+//! What this person made and allowed, kept outside of every project.
+//!
+//! A repository that somebody else wrote is believed in nothing: what it may run, and which
+//! plans were made here, is remembered below `$XDG_STATE_HOME/infra`. [`UserKey`] is the
+//! secret that proofs and keys come from; [`TrustWord`] is what the caller said beforehand.
+
+mod user_key;
+mod word;
+
+pub use user_key::UserKey;
+pub use word::TrustWord;

@@ -39,6 +39,7 @@ pub mod stacks;
 pub mod state;
 pub mod test;
 pub mod tofu;
+pub mod trust;
 pub mod up;
 pub mod validate;
 pub mod workspace;

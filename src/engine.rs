@@ -58,6 +58,7 @@ pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
 pub use resolve::resolve_run_plan;
 pub use run::run;
 pub use saved_plan::SavedPlans;
+pub use secret_files::secret_files_of;
 pub use session::{Session, SessionParts, StateNeed, state_name};
 pub use shared_copies::fetch_copies;
 pub use stack_locks::{LockSources, backend_environment, lock_of_stack, remote_state};

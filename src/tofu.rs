@@ -21,7 +21,9 @@ mod progress;
 pub mod variables;
 mod version;
 
-pub use binary::{LocateRequest, PassedOver, Search, Source, Tofu, find, install, locate, search};
+pub use binary::{
+    LocateRequest, PassedOver, Search, Source, Tofu, find, install, locate, named_path, search,
+};
 pub use constraint::Constraint;
 pub use install::{Origin, Receipt, ReleaseSource, newest_release, receipt};
 pub use progress::Progress;

@@ -2,10 +2,15 @@
 //!
 //! A repository that somebody else wrote is believed in nothing: what it may run, and which
 //! plans were made here, is remembered below `$XDG_STATE_HOME/infra`. [`UserKey`] is the
-//! secret that proofs and keys come from; [`TrustWord`] is what the caller said beforehand.
+//! secret that proofs and keys come from; [`Consents`] holds every yes to a [`Thing`] of a
+//! project; [`TrustWord`] is what the caller said beforehand.
 
+mod consents;
+mod thing;
 mod user_key;
 mod word;
 
+pub use consents::{Consent, Consents};
+pub use thing::{Thing, ThingKind, UNTRUSTED};
 pub use user_key::UserKey;
 pub use word::TrustWord;

@@ -18,6 +18,8 @@ use ansible::{Action, Case, ask};
 use infra::error::{Error, Kind};
 use infra::model::Environment;
 use infra::process::Interrupts;
+use infra::secrets::keyring::KeyTrust;
+use infra::secrets::keyring::KeyTrust;
 use infra::secrets::vault::{Origins, Passwords, is_vault, vault_ids};
 use tempfile::TempDir;
 use zeroize::Zeroizing;
@@ -59,8 +61,15 @@ impl Desk {
 
     async fn passwords(&self) -> Passwords {
         let (dir, settings_file) = (self.dir.path(), None);
-        let origins =
-            Origins { env: &self.env, dir, root: dir, settings_file, vault_ids: &[], password_files: &[] };
+        let origins = Origins {
+            env: &self.env,
+            dir,
+            root: dir,
+            settings_file,
+            settings_trust: KeyTrust::ALL,
+            vault_ids: &[],
+            password_files: &[],
+        };
         let interrupts = Interrupts::listen().unwrap();
         Passwords::load(vault_ids(&origins), &self.env, dir, &interrupts).await.unwrap()
     }

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::Context;
+use super::trust::{gate, things};
 use crate::error::{Exit, Result};
 use crate::model::Project;
 use crate::model::project::TofuSettings;
@@ -42,9 +43,11 @@ enum DepsCommand {
 
 /// Runs the command.
 pub async fn run(args: DepsArgs, context: &Context) -> Result<Exit> {
-    let (root, settings) = settings(context)?;
+    let project = project_here(context)?;
+    // Even its version is told by running it.
+    gate::require(&project, things::binary(&project, &context.env)?, context).await?;
     let source = ReleaseSource::official(&context.env);
-    let request = request(&root, &settings, &source, context);
+    let request = request(&project.root, &project.tofu, &source, context);
     match args.command.unwrap_or(DepsCommand::List) {
         DepsCommand::List => list(&request, args.json, context).await,
         DepsCommand::Install => {
@@ -68,12 +71,11 @@ pub(super) async fn find(project: &Project, context: &Context) -> Result<tofu::S
 }
 
 /// Outside of a project the built-in version counts.
-fn settings(context: &Context) -> Result<(std::path::PathBuf, TofuSettings)> {
-    let Ok(root) = project::find_root(&context.cwd) else {
-        return Ok((context.cwd.clone(), TofuSettings::default()));
-    };
-    let project = project::load(&root)?;
-    Ok((root, project.tofu))
+fn project_here(context: &Context) -> Result<Project> {
+    match project::find_root(&context.cwd) {
+        Ok(root) => project::load(&root),
+        Err(_) => Ok(Project { root: context.cwd.clone(), ..Project::default() }),
+    }
 }
 
 const fn request<'a>(

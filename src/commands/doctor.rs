@@ -6,14 +6,16 @@ use serde_json::json;
 use super::Context;
 use super::deps;
 use super::locks::{Looked, StackLock, load_locks};
+use super::trust::{gate, things};
 use super::workspace::Workspace;
 use crate::engine::{self, StackSecrets};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Stack, StackId, counted};
 use crate::report::{Asking, Terminal, Tone, passphrase_prompt};
-use crate::secrets::keyring::Keyring;
+use crate::secrets::keyring::{KeyTrust, Keyring};
 use crate::stacks;
 use crate::tofu::environment::child_environment;
+use crate::trust::{Thing, ThingKind};
 
 /// Check the project and this machine, with a fix for each finding
 ///
@@ -104,13 +106,48 @@ async fn examine(context: &Context) -> Vec<Finding> {
         "project",
         format!("{} at {}", workspace.project.name, workspace.project.root.display()),
     ));
-    findings.push(tofu(&workspace, context).await);
+    let trust = Trusted::of(&workspace, context).await;
+    findings.push(trust.finding());
+    findings.push(tofu(&workspace, &trust, context).await);
     findings.extend(stack_findings(&workspace));
     findings.push(isolation(&workspace));
     findings.push(writable(&workspace));
-    findings.extend(lock_findings(&workspace, context).await);
-    findings.extend(secret_findings(&workspace, context).await);
+    findings.extend(lock_findings(&workspace, &trust, context).await);
+    findings.extend(secret_findings(&workspace, &trust, context).await);
     findings
+}
+
+/// What a check must not touch, because nobody said yes to it.
+struct Trusted(Result<Vec<Thing>>);
+
+impl Trusted {
+    async fn of(workspace: &Workspace, context: &Context) -> Self {
+        let all = things::of_project(&workspace.project, context).await;
+        Self(all.and_then(|all| gate::missing(&workspace.project.root, all, context)))
+    }
+
+    /// Returns whether nothing of this kind is forbidden.
+    fn with(&self, kind: ThingKind) -> bool {
+        self.0.as_ref().is_ok_and(|missing| missing.iter().all(|thing| thing.kind != kind))
+    }
+
+    fn with_everything(&self) -> bool {
+        self.0.as_ref().is_ok_and(Vec::is_empty)
+    }
+
+    fn finding(&self) -> Finding {
+        match &self.0 {
+            Ok(missing) if missing.is_empty() => {
+                Finding::pass("trust", "nothing of this project waits for a yes")
+            }
+            Ok(missing) => {
+                let words: Vec<String> = missing.iter().map(Thing::words).collect();
+                let message = format!("not trusted yet; it {}", words.join("; it "));
+                Finding::warn("trust", message, "look at it and say yes once: `infra trust`")
+            }
+            Err(error) => Finding::fail("trust", error),
+        }
+    }
 }
 
 fn environment(context: &Context) -> Finding {
@@ -121,7 +158,10 @@ fn environment(context: &Context) -> Finding {
     }
 }
 
-async fn tofu(workspace: &Workspace, context: &Context) -> Finding {
+async fn tofu(workspace: &Workspace, trust: &Trusted, context: &Context) -> Finding {
+    if !trust.with(ThingKind::TofuBinary) {
+        return Finding::warn("tofu", "not looked at: it is a program of this project", "`infra trust`");
+    }
     match deps::find(&workspace.project, context).await {
         Ok(search) => match search.found {
             Some(tofu) => Finding::pass("tofu", format!("{} at {}", tofu.version, tofu.path.display())),
@@ -205,7 +245,10 @@ fn writable(workspace: &Workspace) -> Finding {
     }
 }
 
-async fn lock_findings(workspace: &Workspace, context: &Context) -> Vec<Finding> {
+async fn lock_findings(workspace: &Workspace, trust: &Trusted, context: &Context) -> Vec<Finding> {
+    if !trust.with_everything() {
+        return vec![Finding::warn("locks", "not looked at: the project is not trusted", "`infra trust`")];
+    }
     let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
     match load_locks(workspace, &all, context).await {
         Err(error) => vec![Finding::fail("locks", &error)],
@@ -226,10 +269,12 @@ fn unreadable_state((stack, error): &(StackId, Error)) -> Finding {
 }
 
 /// Tells whether the encrypted files open, and whose key files others can read.
-async fn secret_findings(workspace: &Workspace, context: &Context) -> Vec<Finding> {
-    // Nobody is asked for a passphrase by a check.
+async fn secret_findings(workspace: &Workspace, trust: &Trusted, context: &Context) -> Vec<Finding> {
+    // Nobody is asked for a passphrase by a check, and nothing that is opened leaves it.
     let prompt = passphrase_prompt(Asking::Nobody);
-    let keyring = Keyring::load(workspace.key_places(context), &prompt).await;
+    let may_run = trust.with(ThingKind::PasswordProgram);
+    let keys = if may_run { KeyTrust::ALL } else { KeyTrust::NO_PROGRAMS };
+    let keyring = Keyring::load(workspace.key_places(context, keys), &prompt).await;
     let exposed = keyring.identities().exposed().iter().map(|key| {
         let message = format!("{} can be read by others (mode {:o})", key.path.display(), key.mode);
         Finding::warn("secrets", message, format!("`chmod 600 {}`", key.path.display()))

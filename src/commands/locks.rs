@@ -12,6 +12,7 @@ use crate::engine::{self, HolderLife, LockSources, StackSecrets};
 use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, Stack, StackId, StateLock, human_duration};
 use crate::report::Table;
+use crate::trust::UNTRUSTED;
 
 /// Show who holds which lock since when
 ///
@@ -112,8 +113,13 @@ async fn open_each(
     if stacks.is_empty() {
         return BTreeMap::new();
     }
-    if let Ok(all) = workspace.secrets_of(context, stacks).await {
-        return all.into_iter().map(|(id, secrets)| (id, Ok(secrets))).collect();
+    match workspace.secrets_of(context, stacks).await {
+        Ok(all) => return all.into_iter().map(|(id, secrets)| (id, Ok(secrets))).collect(),
+        // Whoever said no is not asked again for every stack.
+        Err(error) if error.label() == Some(UNTRUSTED) => {
+            return stacks.iter().map(|stack| (stack.id.clone(), Err(error.clone()))).collect();
+        }
+        Err(_) => {}
     }
     let mut opened = BTreeMap::new();
     for stack in stacks {

@@ -13,6 +13,7 @@ use super::Context;
 use crate::error::{Exit, Result};
 use crate::report::quoted;
 use crate::secrets::identities::FreshKey;
+use crate::trust::Consents;
 use example::Example;
 use folder::Folder;
 
@@ -42,8 +43,17 @@ pub fn run(args: &NewArgs, context: &Context) -> Result<Exit> {
     let folder = Folder::check(&args.dir, &context.cwd)?;
     let key = FreshKey::generate(context.clock.now());
     folder.fill(&example.files(&key))?;
+    remember(&context.cwd.join(&args.dir), context);
     tell(&example, &args.dir, context);
     Ok(Exit::OK)
+}
+
+/// What is made here holds no secrets of others; where that cannot be kept, a run asks.
+fn remember(root: &Path, context: &Context) {
+    let kept = Consents::of(&context.env).and_then(|consents| consents.made_here(root, context.clock.now()));
+    if let Err(error) = kept {
+        tracing::debug!(%error, "not remembered as made here");
+    }
 }
 
 fn tell(example: &Example, dir: &Path, context: &Context) {

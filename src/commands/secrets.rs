@@ -24,6 +24,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use super::Context;
+use super::trust::things;
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::project::SecretsSettings;
 use crate::project;
@@ -121,6 +122,7 @@ async fn with_keyring<T>(
     let project = project::find_root(&context.cwd).ok();
     let settings = project_settings(project.as_ref(), context);
     let prompt = passphrase_prompt(context.asking());
+    let trust = things::key_trust(project.as_deref().unwrap_or(&context.cwd), &settings, context);
     let places = KeyPlaces {
         env: &context.env,
         dir: &context.cwd,
@@ -128,6 +130,7 @@ async fn with_keyring<T>(
         settings: &settings,
         vault_ids: &args.vault_id,
         password_files: &args.vault_password_file,
+        trust,
         interrupts: &context.interrupts,
     };
     let keyring = Keyring::load(places, &prompt).await;

@@ -6,16 +6,19 @@ use super::Context;
 use super::configure;
 use super::deps;
 use super::stack_args::StackArgs;
+use super::trust::{gate, things};
 use crate::engine::{self, RemovedStack, Session, SessionParts, StackSecrets, StateNeed};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Environment, Project, Stack, StackId};
 use crate::project;
 use crate::report::{Console, PlanOutput, listen, passphrase_prompt};
-use crate::secrets::keyring::{KeyPlaces, Keyring};
+use crate::secrets::identities::Prompt;
+use crate::secrets::keyring::{KeyPlaces, KeyTrust, Keyring};
 use crate::stacks::{self, SettingsBook};
 use crate::state::StateStore;
 use crate::tofu::plugin_cache::with_plugin_cache;
+use crate::trust::Thing;
 
 /// What a session is opened for.
 #[derive(Debug)]
@@ -127,8 +130,8 @@ impl Workspace {
         events: Events,
         purpose: Purpose<'_>,
     ) -> Result<Session> {
-        let tofu = deps::ensure(&self.project, context).await?;
         let secrets = self.open_secrets(context, &purpose).await?;
+        let tofu = deps::ensure(&self.project, context).await?;
         let inherited = match purpose.stacks.len() {
             0 | 1 => context.env.clone(),
             _ => with_plugin_cache(&context.env, &tofu, &self.folders_of(purpose.stacks)?)?,
@@ -148,15 +151,13 @@ impl Workspace {
         .await
     }
 
-    /// Opens the encrypted files of the chosen stacks and of those they take values from.
+    /// Opens the encrypted files of the chosen stacks and of those they take values from, once the
+    /// project is trusted with everything that the purpose needs.
     pub(super) async fn open_secrets(
         &self,
         context: &Context,
         purpose: &Purpose<'_>,
     ) -> Result<BTreeMap<StackId, StackSecrets>> {
-        if purpose.state == StateNeed::No {
-            return Ok(BTreeMap::new());
-        }
         let (mut feeding, book) = (Vec::new(), SettingsBook::of(&self.project));
         for id in purpose.stacks {
             let inputs = stacks::inputs_by(&book.settings_for(id), &self.stacks, id)?;
@@ -164,9 +165,29 @@ impl Workspace {
         }
         let wanted = |stack: &&Stack| purpose.stacks.contains(&stack.id) || feeding.contains(&stack.id);
         let stacks: Vec<&Stack> = self.stacks.iter().filter(wanted).collect();
+        let things = things::of_run(&self.project, &stacks, context).await?;
+        if purpose.state == StateNeed::No {
+            gate::require(&self.project, things, context).await?;
+            return Ok(BTreeMap::new());
+        }
         let prompt = passphrase_prompt(context.asking());
-        let keyring = Keyring::load(self.key_places(context), &prompt).await;
+        let keyring = self.trusted_keyring(context, &stacks, things, &prompt).await?;
         engine::load_secrets(&keyring, &self.project, &stacks).await
+    }
+
+    /// Returns keys that may open the files of stacks, once the project is trusted with them and with these things.
+    async fn trusted_keyring<'a>(
+        &'a self,
+        context: &'a Context,
+        stacks: &[&Stack],
+        mut things: Vec<Thing>,
+        prompt: &'a Prompt<'a>,
+    ) -> Result<Keyring<'a>> {
+        let mut keyring = Keyring::load(self.key_places(context, KeyTrust::NONE), prompt).await;
+        things.extend(things::keys(&self.project, stacks, &keyring)?);
+        gate::require(&self.project, things, context).await?;
+        keyring.release();
+        Ok(keyring)
     }
 
     /// Returns the environment for the project's store: the inherited one, and what the secrets hold.
@@ -177,8 +198,8 @@ impl Workspace {
             return Ok(context.env.clone());
         }
         let prompt = passphrase_prompt(context.asking());
-        let keyring = Keyring::load(self.key_places(context), &prompt).await;
         let stacks: Vec<&Stack> = self.stacks.iter().collect();
+        let keyring = self.trusted_keyring(context, &stacks, Vec::new(), &prompt).await?;
         let secrets = engine::load_secrets(&keyring, &self.project, &stacks).await?;
         Ok(engine::store_environment(&context.env, secrets.values()))
     }
@@ -190,7 +211,7 @@ impl Workspace {
         stacks: &[&Stack],
     ) -> Result<BTreeMap<StackId, StackSecrets>> {
         let prompt = passphrase_prompt(context.asking());
-        let keyring = Keyring::load(self.key_places(context), &prompt).await;
+        let keyring = self.trusted_keyring(context, stacks, Vec::new(), &prompt).await?;
         engine::load_secrets(&keyring, &self.project, stacks).await
     }
 
@@ -201,7 +222,7 @@ impl Workspace {
     }
 
     /// Returns where the keys of this project are looked for.
-    pub(super) fn key_places<'a>(&'a self, context: &'a Context) -> KeyPlaces<'a> {
+    pub(super) fn key_places<'a>(&'a self, context: &'a Context, trust: KeyTrust) -> KeyPlaces<'a> {
         KeyPlaces {
             env: &context.env,
             dir: &context.cwd,
@@ -209,6 +230,7 @@ impl Workspace {
             settings: &self.project.secrets,
             vault_ids: &[],
             password_files: &[],
+            trust,
             interrupts: &context.interrupts,
         }
     }

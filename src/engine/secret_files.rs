@@ -3,10 +3,12 @@
 //! Those that `infra.yaml` names for it; else those in its folder that are named like
 //! secrets, and the nearest `secrets.sops.yaml` above it. Reads folders, opens nothing.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, io};
 use crate::model::{Project, Stack, StackSettings};
+use crate::stacks::SettingsBook;
 
 /// The file that a project's secrets usually live in.
 const SHARED: &str = "secrets.sops.yaml";
@@ -25,6 +27,16 @@ pub(super) fn secret_files(
     let own = in_folder(&dir)?.into_iter().filter(|name| !settings.var_files.contains(name));
     files.extend(own.map(|name| dir.join(name)));
     files.dedup();
+    Ok(files)
+}
+
+/// Returns the encrypted files of several stacks, each once.
+pub fn secret_files_of(project: &Project, stacks: &[&Stack]) -> Result<BTreeSet<PathBuf>> {
+    let book = SettingsBook::of(project);
+    let mut files = BTreeSet::new();
+    for stack in stacks {
+        files.extend(secret_files(project, stack, &book.settings_for(&stack.id))?);
+    }
     Ok(files)
 }
 

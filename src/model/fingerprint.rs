@@ -21,6 +21,13 @@ impl Fingerprint {
         }
         Self(hex(&digest.finalize()))
     }
+
+    /// Digests a file piece by piece, however large it is.
+    pub fn of_file(path: &std::path::Path) -> std::io::Result<Self> {
+        let mut digest = Sha256::new();
+        std::io::copy(&mut std::fs::File::open(path)?, &mut digest)?;
+        Ok(Self(hex(&digest.finalize())))
+    }
 }
 
 impl fmt::Display for Fingerprint {

@@ -4,13 +4,16 @@
 //! makejinja itself need not be installed: the program handed to Python brings a stand-in for
 //! the few names that plugins import from it. Begin at [`find`], then [`run`].
 
+mod code;
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use self::code::digest_code;
 use super::settings::{RenderSettings, inside};
-use crate::error::{Error, Result, io};
+use crate::error::{Error, Result};
 use crate::model::{Environment, Values};
 use crate::process::{self, Interrupts, Invocation};
 
@@ -68,28 +71,14 @@ pub fn find(root: &Path, settings: &RenderSettings) -> Result<Option<Plugins>> {
         let file = locate(root, settings, name)?;
         digest.update(name.as_bytes());
         digest.update([0]);
-        hash_beside(&root.join(&file), &mut digest)?;
         files.push(file);
+    }
+    for folder in &settings.import_paths {
+        digest_code(&root.join(folder), &mut digest)?;
     }
     let hash = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     let import_paths = settings.import_paths.iter().map(|path| root.join(path)).collect();
     Ok(Some(Plugins { names: settings.plugins.clone(), files, import_paths, hash }))
-}
-
-/// Hashes every Python file of a plugin's folder: it may import those beside it.
-fn hash_beside(file: &Path, digest: &mut Sha256) -> Result<()> {
-    let folder = file.parent().unwrap_or(file);
-    let entries = std::fs::read_dir(folder).map_err(io("read", folder))?.flatten();
-    let python = |path: &PathBuf| path.extension().is_some_and(|suffix| suffix == "py") && path.is_file();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(python).collect();
-    paths.sort();
-    for path in paths {
-        let code = std::fs::read(&path).map_err(io("read", &path))?;
-        digest.update(path.file_name().unwrap_or_default().as_encoded_bytes());
-        digest.update([0]);
-        digest.update(Sha256::digest(&code));
-    }
-    Ok(())
 }
 
 /// Returns the file of a plugin, relative to the root.
@@ -133,6 +122,10 @@ pub async fn run(
     let asked =
         serde_json::json!({"plugins": plugins.names, "import_paths": import_paths, "data": call.values});
     let (invocation, from) = Invocation::new("python3", call.root, call.env.clone())
+        // Compiled files in the tree could differ from the source that was looked at, and new ones
+        // would change what was said yes to: none are read, none written.
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("PYTHONPYCACHEPREFIX", "/dev/null/none")
         .arg("-c")
         .arg(PROGRAM)
         .feed_quietly(asked.to_string().into_bytes());
@@ -278,6 +271,28 @@ mod tests {
         let after = find(dir.path(), &settings("plugin:Plugin")).unwrap().unwrap();
 
         assert_ne!(before.plugin_hash(), after.plugin_hash());
+    }
+
+    #[test]
+    fn a_package_and_a_second_import_path_count_for_its_hash() {
+        let dir = project(PLUGIN);
+        std::fs::create_dir_all(dir.path().join("scripts/deep/er")).unwrap();
+        std::fs::create_dir(dir.path().join("lib")).unwrap();
+        let mut settings = settings("plugin:Plugin");
+        settings.import_paths.push("lib".to_owned());
+        let hash = || find(dir.path(), &settings).unwrap().unwrap().plugin_hash().to_owned();
+        let mut seen = vec![hash()];
+
+        for file in ["scripts/deep/er/code.py", "lib/other.py", "lib/native.so", "lib/old.pyc"] {
+            std::fs::write(dir.path().join(file), "x = 1\n").unwrap();
+            seen.push(hash());
+        }
+        std::fs::create_dir(dir.path().join("lib/__pycache__")).unwrap();
+        std::fs::write(dir.path().join("lib/__pycache__/other.cpython-311.pyc"), "x").unwrap();
+        std::fs::write(dir.path().join("lib/readme.md"), "x").unwrap();
+
+        assert_eq!(seen.iter().collect::<std::collections::BTreeSet<_>>().len(), 5, "{seen:?}");
+        assert_eq!(hash(), seen[4]);
     }
 
     #[test]

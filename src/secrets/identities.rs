@@ -19,7 +19,8 @@ use zeroize::Zeroizing;
 pub use fresh::FreshKey;
 use key::{Key, Locked, Parsed};
 pub use recipient::Recipient;
-pub use sources::{Sources, load};
+pub(crate) use sources::is_outside;
+pub use sources::{FoundKeys, Sources, load};
 
 use crate::error::Error;
 
@@ -53,16 +54,57 @@ pub struct Identities<'p> {
     prompt: &'p Prompt<'p>,
     keys: Vec<Key>,
     locked: Vec<Locked>,
+    /// Keys outside of the project, which open nothing before somebody said yes.
+    withheld: Withheld,
+    /// Whether what is added now is withheld.
+    withholding: bool,
     complaints: Vec<String>,
     absent: Vec<String>,
     exposed: Vec<ExposedKey>,
 }
 
+#[derive(Default)]
+struct Withheld {
+    keys: Vec<Key>,
+    locked: Vec<Locked>,
+}
+
+/// A key of the person outside of the project, by its public half or by its place.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct FoundKey {
+    /// The recipient, shortened where it is long; the place of a key that is locked.
+    pub name: String,
+    /// What identifies it.
+    pub identity: String,
+    /// Where it lies.
+    pub place: String,
+}
+
+impl FoundKey {
+    fn of(public: &str, place: &str) -> Self {
+        let words: Vec<&str> = public.split_whitespace().take(2).collect();
+        let name = match words.as_slice() {
+            // The end of an ssh key tells it apart; its beginning is the same for all of a kind.
+            [kind, key] => format!("{kind} …{}", &key[key.len().saturating_sub(12)..]),
+            _ => public.to_owned(),
+        };
+        Self { name, identity: words.join(" "), place: place.to_owned() }
+    }
+}
+
 impl<'p> Identities<'p> {
     /// Makes a collection without a key.
     pub fn none(prompt: &'p Prompt<'p>) -> Self {
-        let (keys, locked, complaints) = (Vec::new(), Vec::new(), Vec::new());
-        Self { prompt, keys, locked, complaints, absent: Vec::new(), exposed: Vec::new() }
+        Self {
+            prompt,
+            keys: Vec::new(),
+            locked: Vec::new(),
+            withheld: Withheld::default(),
+            withholding: false,
+            complaints: Vec::new(),
+            absent: Vec::new(),
+            exposed: Vec::new(),
+        }
     }
 
     /// Adds the keys of a text: age identities line by line, an ssh key, or an encrypted file of either.
@@ -72,11 +114,33 @@ impl<'p> Identities<'p> {
                 if keys.is_empty() && complaints.is_empty() {
                     self.complaints.push(format!("{place} holds no key"));
                 }
-                self.keys.extend(keys);
+                let into = if self.withholding { &mut self.withheld.keys } else { &mut self.keys };
+                into.extend(keys);
                 self.complaints.extend(complaints);
             }
+            Parsed::Locked(locked) if self.withholding => self.withheld.locked.push(locked),
             Parsed::Locked(locked) => self.locked.push(locked),
         }
+    }
+
+    /// Returns the withheld key that may open what is meant for a recipient.
+    pub fn withheld_for(&self, recipient: &str) -> Option<FoundKey> {
+        let open = self.withheld.keys.iter().find(|key| key.fits(recipient));
+        let locked = || self.withheld.locked.iter().find(|locked| locked.may_open(recipient));
+        open.map(|key| FoundKey::of(&key.public, &key.place)).or_else(|| locked().map(Locked::found))
+    }
+
+    /// Returns whether a key at hand may open what is meant for a recipient.
+    pub fn may_open(&self, recipient: &str) -> bool {
+        self.keys.iter().any(|key| key.fits(recipient))
+            || self.locked.iter().any(|locked| locked.may_open(recipient))
+    }
+
+    /// Lets the withheld keys be used: somebody said yes.
+    pub fn release(&mut self) {
+        let Withheld { keys, locked } = std::mem::take(&mut self.withheld);
+        self.keys.extend(keys);
+        self.locked.extend(locked);
     }
 
     /// Returns the key files that others can read.
@@ -122,10 +186,22 @@ impl<'p> Identities<'p> {
         let locked = self.locked.iter().map(Locked::story);
         let error = locked.fold(error, |error, line| error.fact("tried", line));
         let error = self.complaints.iter().fold(error, |error, line| error.fact("skipped", line));
+        let error = self.tell_withheld(error);
         if self.is_empty() && !self.absent.is_empty() {
             return error.fact("no key in", self.absent.join(", "));
         }
         error
+    }
+}
+
+impl Identities<'_> {
+    fn tell_withheld(&self, error: Error) -> Error {
+        let open = self.withheld.keys.iter().map(|key| FoundKey::of(&key.public, &key.place));
+        let all: Vec<FoundKey> = open.chain(self.withheld.locked.iter().map(Locked::found)).collect();
+        let error = all.iter().fold(error, |error, key| {
+            error.fact("not used", format!("{} from {}: this project is not trusted", key.name, key.place))
+        });
+        if all.is_empty() { error } else { error.hint("let it use your keys: `infra trust`") }
     }
 }
 

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-use super::identities::{self, Identities, Prompt, Sources};
+use super::identities::{self, FoundKey, FoundKeys, Identities, Prompt, Sources};
 use super::sops::creation_rules::CreationRules;
 use super::sops::format::Format;
 use super::sops::stores::Layout;
-use super::sops::{Input, SopsFile, is_encrypted};
-use super::vault::{self, Origins, Passwords, is_vault, vault_ids};
+use super::sops::{Input, SopsFile, is_encrypted, recipients_of};
+use super::vault::{self, Origins, Passwords, is_vault, password_program, vault_ids, withheld_password};
 use crate::error::{Error, Kind, Result, io};
 use crate::model::Environment;
 use crate::model::project::SecretsSettings;
@@ -35,8 +35,28 @@ pub struct KeyPlaces<'a> {
     pub vault_ids: &'a [String],
     /// Every `--vault-password-file`.
     pub password_files: &'a [PathBuf],
+    /// What may be used beside what the caller named and the project holds.
+    pub trust: KeyTrust,
     /// For the programs that print keys.
     pub interrupts: &'a Interrupts,
+}
+
+/// What may be used to open files beside what the caller named and the project holds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct KeyTrust {
+    /// Keys and passwords of the person, outside of the project.
+    pub found: FoundKeys,
+    /// Whether a program that `infra.yaml` names may run to print a password.
+    pub programs: bool,
+}
+
+impl KeyTrust {
+    /// Everything: the project is trusted.
+    pub const ALL: Self = Self { found: FoundKeys::Used, programs: true };
+    /// Nothing, until somebody said yes.
+    pub const NONE: Self = Self { found: FoundKeys::Withheld, programs: false };
+    /// The person's keys, but no program: what is opened goes to the person alone.
+    pub const NO_PROGRAMS: Self = Self { found: FoundKeys::Used, programs: false };
 }
 
 /// The keys of a run.
@@ -74,6 +94,7 @@ impl<'p> Keyring<'p> {
             dir: places.dir,
             project: places.project,
             key_file: places.settings.age_key.as_deref().map(Path::new),
+            found: places.trust.found,
             interrupts: places.interrupts,
         };
         let identities = identities::load(sources, prompt).await;
@@ -87,17 +108,49 @@ impl<'p> Keyring<'p> {
 
     /// Returns the vault passwords, fetched when they are first wanted.
     pub async fn passwords(&self) -> Result<&Passwords> {
-        let KeyPlaces { env, dir, project, settings, vault_ids: ids, password_files, interrupts } =
-            self.places;
-        let origins = Origins {
+        let KeyPlaces { env, dir, interrupts, .. } = self.places;
+        let ids = vault_ids(&self.origins());
+        self.passwords.get_or_try_init(|| Passwords::load(ids, env, dir, interrupts)).await
+    }
+
+    fn origins(&self) -> Origins<'_> {
+        let KeyPlaces { env, dir, project, settings, vault_ids, password_files, trust, .. } = self.places;
+        Origins {
             env,
             dir,
             root: project.unwrap_or(dir),
             settings_file: settings.ansible_vault_password_file.as_deref(),
-            vault_ids: ids,
+            settings_trust: trust,
+            vault_ids,
             password_files,
-        };
-        self.passwords.get_or_try_init(|| Passwords::load(vault_ids(&origins), env, dir, interrupts)).await
+        }
+    }
+
+    /// Returns the keys outside of the project without which a file stays shut; a damaged one needs none.
+    pub fn withheld_for(&self, path: &Path) -> Vec<FoundKey> {
+        let Ok(bytes) = std::fs::read(path) else { return Vec::new() };
+        if is_vault(&bytes) {
+            return withheld_password(&self.origins()).into_iter().collect();
+        }
+        let name = path.display().to_string();
+        let format = Format::of_path(path);
+        let input = Input { name: &name, format, bytes: &bytes, layout: Layout::default() };
+        let shut = |group: &&Vec<String>| !group.iter().any(|recipient| self.identities.may_open(recipient));
+        let groups = recipients_of(input).unwrap_or_default();
+        let wanted = groups.iter().filter(shut).flatten();
+        wanted.filter_map(|recipient| self.identities.withheld_for(recipient)).collect()
+    }
+
+    /// Returns the program that prints a vault password, if `infra.yaml` names one.
+    pub fn password_program(&self) -> Option<PathBuf> {
+        let Origins { root, settings_file, env, .. } = self.origins();
+        password_program(root, settings_file?, env)
+    }
+
+    /// Lets everything be used: somebody said yes.
+    pub fn release(&mut self) {
+        self.places.trust = KeyTrust::ALL;
+        self.identities.release();
     }
 
     /// Asks a person for a passphrase.

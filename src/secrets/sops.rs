@@ -23,7 +23,7 @@ pub mod tree;
 mod tree_path;
 mod walk;
 
-pub use file::{Input, RecipientChange, SopsFile, encrypt_new, is_encrypted, updated_keys};
+pub use file::{Input, RecipientChange, SopsFile, encrypt_new, is_encrypted, recipients_of, updated_keys};
 pub use mac::MacScope;
 pub use selection::Selection;
 pub use tree_path::TreePath;

@@ -135,7 +135,7 @@ fn named_binary(request: &LocateRequest<'_>) -> Result<Option<PathBuf>> {
                 .hint("write a path, or leave `tofu.binary` out and the right OpenTofu is installed")
         });
     }
-    let path = expand(request, name);
+    let path = expand(request.root, name, request.env);
     if is_executable(&path) {
         return Ok(Some(path));
     }
@@ -144,9 +144,14 @@ fn named_binary(request: &LocateRequest<'_>) -> Result<Option<PathBuf>> {
 }
 
 /// Returns a written path as an absolute one.
-fn expand(request: &LocateRequest<'_>, name: &str) -> PathBuf {
-    let home = name.strip_prefix("~/").and_then(|rest| Some(request.env.path("HOME")?.join(rest)));
-    home.unwrap_or_else(|| request.root.join(name))
+fn expand(root: &Path, name: &str, env: &Environment) -> PathBuf {
+    let home = name.strip_prefix("~/").and_then(|rest| Some(env.path("HOME")?.join(rest)));
+    home.unwrap_or_else(|| root.join(name))
+}
+
+/// Returns the path that `tofu.binary` writes down; a bare name is looked for on PATH and is none.
+pub fn named_path(root: &Path, settings: &TofuSettings, env: &Environment) -> Option<PathBuf> {
+    settings.binary.as_deref().filter(|name| name.contains('/')).map(|name| expand(root, name, env))
 }
 
 /// Checks a tofu that was named; Terraform has versions of its own and is taken as it is.

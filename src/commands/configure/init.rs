@@ -9,8 +9,9 @@ use crate::commands::stack_args::StackArgs;
 use crate::commands::stack_run::{Request, RunArgs, execute};
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::StackSecrets;
-use crate::error::{Exit, Result};
+use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, RunCommand, StackId};
+use crate::trust::UNTRUSTED;
 
 /// Variables of which each alone says that a backend can be reached.
 const CREDENTIALS: [&str; 3] = ["TF_HTTP_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"];
@@ -18,7 +19,11 @@ const CREDENTIALS: [&str; 3] = ["TF_HTTP_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AW
 /// Runs `init` over those stacks.
 pub(super) async fn init_where_credentials_are(context: &Context) -> Result<()> {
     let workspace = Workspace::load(context)?;
-    let ready = stacks_with_credentials(&workspace, context).await?;
+    let ready = match stacks_with_credentials(&workspace, context).await {
+        // The files are written whether the project may use somebody's keys or not.
+        Err(error) if error.label() == Some(UNTRUSTED) => return Ok(tell_untrusted(&error, context)),
+        ready => ready?,
+    };
     if ready.is_empty() {
         return Ok(());
     }
@@ -29,6 +34,14 @@ pub(super) async fn init_where_credentials_are(context: &Context) -> Result<()> 
         context.terminal.alert("the files are written; `infra init --all` prepares the stacks later");
     }
     Ok(())
+}
+
+fn tell_untrusted(error: &Error, context: &Context) {
+    context
+        .terminal
+        .alert(&format!("the files are written; the stacks are not prepared: {}", error.message()));
+    error.body().iter().for_each(|line| context.terminal.alert(&format!("  {line}")));
+    error.hints().iter().for_each(|hint| context.terminal.alert(&format!("  hint: {hint}")));
 }
 
 async fn stacks_with_credentials(workspace: &Workspace, context: &Context) -> Result<Vec<StackId>> {

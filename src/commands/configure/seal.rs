@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use crate::commands::Context;
+use crate::commands::trust::things;
 use crate::error::{Error, Kind, Result, io};
 use crate::model::Project;
 use crate::render::GeneratedFile;
@@ -86,6 +87,7 @@ fn key_places<'a>(project: &'a Project, context: &'a Context) -> KeyPlaces<'a> {
         settings: &project.secrets,
         vault_ids: &[],
         password_files: &[],
+        trust: things::key_trust(&project.root, &project.secrets, context),
         interrupts: &context.interrupts,
     }
 }

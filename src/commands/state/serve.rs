@@ -12,6 +12,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 
 use crate::commands::Context;
+use crate::commands::trust::things;
 use crate::commands::workspace::Workspace;
 use crate::engine;
 use crate::error::{Error, Exit, Kind, Result, io};
@@ -253,6 +254,7 @@ async fn unseal(file: &Path, bytes: &[u8], context: &Context) -> Result<zeroize:
         settings: &settings,
         vault_ids: &[],
         password_files: &[],
+        trust: things::key_trust(root.as_deref().unwrap_or(&context.cwd), &settings, context),
         interrupts: &context.interrupts,
     };
     let prompt = passphrase_prompt(context.asking());

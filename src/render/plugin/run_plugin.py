@@ -1,9 +1,13 @@
 """Runs data() of makejinja plugins and prints the result as one line of JSON."""
 
+import sys
+
+# The folder of the project is no place to import from unless it is named.
+sys.path = [path for path in sys.path if path not in ("", ".")]
+
 import importlib
 import inspect
 import json
-import sys
 import types
 
 

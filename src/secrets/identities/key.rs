@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use age::secrecy::SecretString;
 use zeroize::Zeroizing;
 
-use super::Prompt;
+use super::{FoundKey, Prompt};
 
 /// The highest work factor that is computed; more would take minutes. It is the limit of age itself.
 const HARDEST_WORK: u8 = 22;
@@ -115,7 +115,26 @@ fn parse_ssh(place: &str, text: &str) -> Result<Parsed, &'static str> {
     }
 }
 
+impl Key {
+    /// Tells whether a recipient is its public half.
+    pub fn fits(&self, recipient: &str) -> bool {
+        two_words(&self.public) == two_words(recipient)
+    }
+}
+
 impl Locked {
+    /// Returns what it is called without being opened.
+    pub fn found(&self) -> FoundKey {
+        match &self.content {
+            Content::AgeFile(_) => FoundKey {
+                name: format!("behind a passphrase in {}", self.place),
+                identity: self.place.clone(),
+                place: self.place.clone(),
+            },
+            Content::Ssh(_, public) => FoundKey::of(public, &self.place),
+        }
+    }
+
     /// Tells whether it could open what is meant for a recipient; only an ssh key knows without being opened.
     pub fn may_open(&self, recipient: &str) -> bool {
         match &self.content {

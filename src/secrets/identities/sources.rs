@@ -14,6 +14,9 @@ use super::{ExposedKey, Identities, Prompt};
 use crate::model::Environment;
 use crate::process::{Interrupts, Invocation, capture};
 
+/// Who names a key file on behalf of the project.
+const BY_PROJECT: &str = "infra.yaml";
+
 /// More than any file of keys has.
 const LONGEST_FILE: u64 = 1024 * 1024;
 
@@ -28,8 +31,19 @@ pub struct Sources<'a> {
     pub project: Option<&'a Path>,
     /// The key file that the project names.
     pub key_file: Option<&'a Path>,
+    /// Whether keys outside of the project may be used.
+    pub found: FoundKeys,
     /// For the command that prints keys.
     pub interrupts: &'a Interrupts,
+}
+
+/// Whether keys may be used that nobody named for this call and that are not the project's own.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FoundKeys {
+    /// Yes.
+    Used,
+    /// No: they are only told, so that a person can be asked.
+    Withheld,
 }
 
 impl std::fmt::Debug for Sources<'_> {
@@ -62,6 +76,7 @@ pub async fn load<'p>(sources: Sources<'_>, prompt: &'p Prompt<'p>) -> Identitie
         }
     }
     for source in list(&sources) {
+        identities.withholding = sources.found == FoundKeys::Withheld && source.is_found(sources.project);
         match source {
             Source::Variable(name, text) => identities.add(&format!("`{name}`"), text.as_bytes()),
             Source::Command(name, command) => run(&mut identities, sources, name, &command).await,
@@ -69,7 +84,29 @@ pub async fn load<'p>(sources: Sources<'_>, prompt: &'p Prompt<'p>) -> Identitie
             Source::Usual(path) => read_usual(&mut identities, &path),
         }
     }
+    identities.withholding = false;
     identities
+}
+
+impl Source {
+    /// Tells whether this is a key of the person that the caller did not name and the project does not hold.
+    ///
+    /// What the project names counts by where it really is: a link in it may lead to the person's own.
+    fn is_found(&self, project: Option<&Path>) -> bool {
+        match self {
+            Self::Variable(..) | Self::Command(..) => false,
+            Self::Named(path, BY_PROJECT) | Self::Usual(path) => {
+                project.is_some_and(|root| is_outside(root, path))
+            }
+            Self::Named(..) => false,
+        }
+    }
+}
+
+/// Returns whether a path, with every link followed, leads out of a folder.
+pub(crate) fn is_outside(root: &Path, path: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    !real(path).starts_with(real(root))
 }
 
 fn list(sources: &Sources<'_>) -> Vec<Source> {
@@ -86,7 +123,7 @@ fn list(sources: &Sources<'_>) -> Vec<Source> {
         named("SOPS_AGE_KEY_FILE"),
         command("SOPS_AGE_KEY_CMD"),
         below(config.as_deref(), "sops/age/keys.txt"),
-        sources.key_file.map(|path| Source::Named(dir.join(path), "infra.yaml")),
+        sources.key_file.map(|path| Source::Named(dir.join(path), BY_PROJECT)),
         below(sources.project, "age.key"),
         below(sources.project, "age.agekey"),
         named("SOPS_AGE_SSH_PRIVATE_KEY_FILE"),
@@ -161,8 +198,44 @@ mod tests {
 
     async fn loaded(env: &Environment, dir: &Path) -> Identities<'static> {
         let interrupts = Interrupts::listen().unwrap();
-        let sources = Sources { env, dir, project: Some(dir), key_file: None, interrupts: &interrupts };
+        let sources = Sources {
+            env,
+            dir,
+            project: Some(dir),
+            key_file: None,
+            found: FoundKeys::Used,
+            interrupts: &interrupts,
+        };
         load(sources, &nobody).await
+    }
+
+    #[tokio::test]
+    async fn keys_outside_of_the_project_are_withheld_and_a_link_does_not_bring_them_in() {
+        let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (mine, own, linked) = (new_key(), new_key(), new_key());
+        std::fs::create_dir_all(home.path().join(".config/sops/age")).unwrap();
+        std::fs::write(home.path().join(".config/sops/age/keys.txt"), &mine.0).unwrap();
+        std::fs::write(home.path().join("linked"), &linked.0).unwrap();
+        std::fs::write(project.path().join("age.key"), &own.0).unwrap();
+        std::os::unix::fs::symlink(home.path().join("linked"), project.path().join("age.agekey")).unwrap();
+        let env = Environment::default().with("HOME", home.path());
+        let interrupts = Interrupts::listen().unwrap();
+        let sources = Sources {
+            env: &env,
+            dir: project.path(),
+            project: Some(project.path()),
+            key_file: None,
+            found: FoundKeys::Withheld,
+            interrupts: &interrupts,
+        };
+
+        let mut identities = load(sources, &nobody).await;
+
+        assert_eq!(identities.recipients(), [own.1.as_str()]);
+        assert_eq!(identities.withheld_for(&mine.1).unwrap().name, mine.1);
+        assert!(identities.withheld_for(&linked.1).is_some() && identities.withheld_for(&own.1).is_none());
+        identities.release();
+        assert_eq!(identities.recipients().len(), 3);
     }
 
     #[tokio::test]

@@ -199,6 +199,13 @@ pub fn is_encrypted(input: Input<'_>) -> bool {
     metadata.is_ok_and(|(_, metadata)| metadata.is_some())
 }
 
+/// Returns for whom a file is encrypted, group by group, without opening it.
+pub fn recipients_of(input: Input<'_>) -> Result<Vec<Vec<String>>> {
+    let (_, metadata) = split(input)?;
+    let owned = |group: &Group| group.recipients().into_iter().map(str::to_owned).collect();
+    Ok(metadata.groups.iter().map(owned).collect())
+}
+
 /// Reads an encrypted file into its documents and its metadata.
 fn split(input: Input<'_>) -> Result<(Vec<Document>, Metadata)> {
     let documents = match stores::load_encrypted(input.format, input.bytes) {

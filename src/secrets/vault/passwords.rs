@@ -4,7 +4,6 @@
 //! nothing else fits, and once for each label. A source that gives nothing is no failure as
 //! long as another one fits: what went wrong stands in the error of the vault that stays shut.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -16,7 +15,7 @@ use super::envelope::{DEFAULT_LABEL, Envelope, Flaw, Header};
 use super::is_vault;
 use super::opened::Opened;
 use super::password::Password;
-use super::sources::{Source, VaultId};
+use super::sources::{Source, VaultId, is_executable};
 use crate::error::{Error, Kind, Result};
 use crate::model::Environment;
 use crate::process::{Interrupts, Invocation, capture};
@@ -71,6 +70,7 @@ impl Passwords {
                     printed(captured)
                 }
                 Source::File(path) => passwords.read(path),
+                Source::Withheld(_, why) => Held::Nothing { why: (*why).to_owned() },
                 Source::Prompt => Held::Asked(OnceLock::new()),
             };
             passwords.entries.push(Entry { id, held });
@@ -155,6 +155,9 @@ impl Passwords {
         let error =
             refused(format!("cannot open `{shown}`: no vault password fits")).fact("label", label.clone());
         let error = self.tried(error);
+        if self.entries.iter().any(|entry| matches!(entry.id.source, Source::Withheld(..))) {
+            return error.hint("let this project use it: `infra trust`");
+        }
         let have_one = self.entries.iter().any(Entry::has_password);
         match have_one {
             true => error
@@ -235,10 +238,6 @@ fn answered(ask: Ask<'_>, question: &str) -> Option<Password> {
 
 fn held(password: Option<Password>) -> Held {
     password.map_or_else(|| Held::Nothing { why: "is empty".to_owned() }, Held::Password)
-}
-
-fn is_executable(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 /// A script whose name ends in `-client` is told which label is wanted.

@@ -4,12 +4,15 @@
 //! Reads no file and starts nothing. Begin at [`vault_ids`].
 
 use std::fmt;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
 use super::envelope::DEFAULT_LABEL;
 use crate::model::Environment;
+use crate::secrets::identities::{FoundKey, FoundKeys, is_outside};
+use crate::secrets::keyring::KeyTrust;
 
 /// A password's label and where to get it: `label@source`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub enum Source {
     },
     /// In a file, or printed by it if it can be executed.
     File(PathBuf),
+    /// In a file that must not be used before somebody said yes, and why.
+    Withheld(PathBuf, &'static str),
     /// In a person's head.
     Prompt,
 }
@@ -47,10 +52,52 @@ pub struct Origins<'a> {
     pub root: &'a Path,
     /// `ansible_vault_password_file` of the settings.
     pub settings_file: Option<&'a str>,
+    /// What may come of that file.
+    pub settings_trust: KeyTrust,
     /// Every `--vault-id`.
     pub vault_ids: &'a [String],
     /// Every `--vault-password-file`.
     pub password_files: &'a [PathBuf],
+}
+
+impl Origins<'_> {
+    /// Returns the file that the settings name, as a full path.
+    fn settings_path(&self) -> Option<PathBuf> {
+        self.settings_file.map(|path| self.root.join(expand_home(Path::new(path), self.env)))
+    }
+
+    fn settings_source(&self) -> Option<Source> {
+        let path = self.settings_path()?;
+        let refused = if !self.settings_trust.programs && is_executable(&path) {
+            Some("is a program that this project names, and the project is not trusted")
+        } else if self.settings_trust.found == FoundKeys::Withheld && is_outside(self.root, &path) {
+            Some("is outside of this project, which is not trusted")
+        } else {
+            None
+        };
+        Some(refused.map_or_else(|| Source::File(path.clone()), |why| Source::Withheld(path.clone(), why)))
+    }
+}
+
+/// Returns the password file outside of the project that is the only way to open a vault.
+pub fn withheld_password(origins: &Origins<'_>) -> Option<FoundKey> {
+    let ids = vault_ids(origins);
+    let [VaultId { source: Source::Withheld(path, _), .. }] = ids.as_slice() else { return None };
+    let path = path.display().to_string();
+    Some(FoundKey {
+        name: format!("the vault password in `{path}`"),
+        identity: path,
+        place: "infra.yaml".into(),
+    })
+}
+
+/// Returns the program that prints a vault password, if the file that the settings name is one.
+pub fn password_program(root: &Path, settings_file: &str, env: &Environment) -> Option<PathBuf> {
+    Some(root.join(expand_home(Path::new(settings_file), env))).filter(|path| is_executable(path))
+}
+
+pub(super) fn is_executable(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 /// Returns the vault ids in the order in which they are tried, the most particular first.
@@ -58,7 +105,7 @@ pub struct Origins<'a> {
 /// As in Ansible, the identity list comes before flags and those before a single password
 /// file. Without any there is one prompt.
 pub fn vault_ids(origins: &Origins<'_>) -> Vec<VaultId> {
-    let Origins { env, dir, root, .. } = *origins;
+    let Origins { env, dir, .. } = *origins;
     let parse = |text: &str| VaultId::parse(text.trim(), dir, env);
     let unlabelled = |source| VaultId { label: None, source };
     let file = |base: &Path, path: &Path| unlabelled(Source::File(base.join(expand_home(path, env))));
@@ -68,7 +115,7 @@ pub fn vault_ids(origins: &Origins<'_>) -> Vec<VaultId> {
     let files = origins.password_files.iter().map(|path| file(dir, path));
     let password = variable(env, "ANSIBLE_VAULT_PASSWORD").map(unlabelled);
     let env_file = env.path("ANSIBLE_VAULT_PASSWORD_FILE").map(|path| file(dir, &path));
-    let settings = origins.settings_file.map(|path| file(root, Path::new(path)));
+    let settings = origins.settings_source().map(unlabelled);
 
     let mut ids: Vec<_> =
         listed.chain(flags).chain(files).chain(password).chain(env_file).chain(settings).collect();
@@ -101,7 +148,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Variable { name, .. } => write!(f, "the variable `{name}`"),
-            Self::File(path) => write!(f, "`{}`", path.display()),
+            Self::File(path) | Self::Withheld(path, _) => write!(f, "`{}`", path.display()),
             Self::Prompt => f.write_str("the prompt"),
         }
     }
@@ -136,6 +183,7 @@ mod tests {
             dir: Path::new("/desk"),
             root: Path::new("/project"),
             settings_file,
+            settings_trust: KeyTrust::ALL,
             vault_ids: &flags.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(),
             password_files: &files.iter().map(PathBuf::from).collect::<Vec<_>>(),
         };

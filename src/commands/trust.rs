@@ -1,0 +1,152 @@
+//! `infra trust`: what a project brings of its own to run, and the yes to it.
+//!
+//! The list of what counts is in `things`; the question that every command asks is in `gate`.
+
+pub(in crate::commands) mod gate;
+pub(in crate::commands) mod things;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::Context;
+use crate::error::{Error, Exit, Result};
+use crate::project;
+use crate::report::{Asking, confirm};
+use crate::trust::{Consent, Consents, Thing};
+
+/// Show what this project would run of its own and open with your keys, and say yes to it
+///
+/// The yes is kept outside of the project, for this folder and for the things as they are now:
+/// what is new or changed is asked about again. A project that brings nothing of its own needs
+/// no trust. In CI: `--trust`, or `INFRA_TRUST=<root>`, which remember nothing.
+///
+/// Examples:
+///   infra trust                     show it, and ask
+///   infra trust --yes               say yes without a question
+///   infra trust --list              every project that you trust
+///   infra trust --revoke            take the yes of this project back
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub struct TrustArgs {
+    /// List the trusted projects
+    #[arg(long, conflicts_with_all = ["revoke", "yes"])]
+    list: bool,
+    /// Take the yes of this project back
+    #[arg(long, conflicts_with = "yes")]
+    revoke: bool,
+    /// Say yes without a question
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Print as JSON, and ask nothing
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub async fn run(args: &TrustArgs, context: &Context) -> Result<Exit> {
+    if args.list {
+        return list(args.json, context);
+    }
+    let root = project::find_root(&context.cwd)?;
+    let consents = Consents::of(&context.env)?;
+    if args.revoke {
+        let was_trusted = consents.revoke(&root)?;
+        let words = if was_trusted { "is no longer trusted" } else { "was not trusted" };
+        context.terminal.note(&format!("`{}` {words}", root.display()));
+        return Ok(Exit::OK);
+    }
+    let things = things::of_project(&project::load(&root)?, context).await?;
+    let consent = consents.about(&root)?;
+    if args.json {
+        context.terminal.data_line(&to_json(&things, consent.as_ref()).to_string());
+    } else {
+        show(&things, consent.as_ref(), context);
+    }
+    let open = gate::uncovered(things, consent.as_ref());
+    if open.is_empty() || (args.json && !args.yes) || !(args.yes || agrees(context).await?) {
+        return Ok(Exit::OK);
+    }
+    consents.allow(&root, &open, context.clock.now())?;
+    context
+        .terminal
+        .note(&format!("`{}` is trusted with this; `infra trust --revoke` ends it", root.display()));
+    Ok(Exit::OK)
+}
+
+async fn agrees(context: &Context) -> Result<bool> {
+    let Asking::Person(terminal) = context.asking() else {
+        return Err(Error::usage("this has to be asked, but there is no terminal")
+            .hint("say yes beforehand: `infra trust --yes`")
+            .hint("for one call only: `--trust`, or `INFRA_TRUST=<root>`"));
+    };
+    let yes = gate::answered(context, confirm(&terminal, "Trust this project with it?")).await?;
+    if !yes {
+        context.terminal.note("nothing was changed");
+    }
+    Ok(yes)
+}
+
+fn show(things: &[Thing], consent: Option<&Consent>, context: &Context) {
+    if things.is_empty() {
+        return context
+            .terminal
+            .note("this project brings nothing of its own to run: there is nothing to trust");
+    }
+    context.terminal.data_line("this project");
+    for thing in things {
+        let state = standing(thing, consent);
+        context.terminal.data_hanging(&format!("  {state:<8} {}", thing.words()), 11);
+    }
+}
+
+/// Says how a thing stands to what was said yes to.
+fn standing(thing: &Thing, consent: Option<&Consent>) -> &'static str {
+    match consent {
+        Some(consent) if consent.covers(thing) => "trusted",
+        Some(consent) if consent.knows(thing) => "changed",
+        _ => "new",
+    }
+}
+
+fn to_json(things: &[Thing], consent: Option<&Consent>) -> Value {
+    let row = |thing: &Thing| {
+        json!({
+            "kind": thing.kind.name(),
+            "name": thing.name,
+            "from": thing.from,
+            "standing": standing(thing, consent),
+        })
+    };
+    things.iter().map(row).collect()
+}
+
+fn list(as_json: bool, context: &Context) -> Result<Exit> {
+    let consents = Consents::of(&context.env)?.all()?;
+    if as_json {
+        let rows: Vec<Value> = consents.iter().map(consent_to_json).collect();
+        context.terminal.data_line(&serde_json::to_string_pretty(&rows).unwrap_or_default());
+        return Ok(Exit::OK);
+    }
+    if consents.is_empty() {
+        context.terminal.note("no project is trusted yet");
+    }
+    for consent in &consents {
+        let made = if consent.made_here { ", made here" } else { "" };
+        let since = consent.since.strftime("%Y-%m-%d");
+        context.terminal.data_line(&format!("{}  since {since}{made}", consent.root.display()));
+        consent
+            .things
+            .iter()
+            .for_each(|thing| context.terminal.data_hanging(&format!("  {}", thing.words()), 4));
+    }
+    Ok(Exit::OK)
+}
+
+fn consent_to_json(consent: &Consent) -> Value {
+    json!({
+        "root": consent.root,
+        "since": consent.since.to_string(),
+        "made_here": consent.made_here,
+        "things": to_json(&consent.things, Some(consent)),
+    })
+}

@@ -1,0 +1,104 @@
+//! The one question about trust: asked by whatever command is about to run, obey or open
+//! something of a project that this person has not said yes to.
+
+use std::future::Future;
+use std::path::Path;
+
+use super::things;
+use crate::commands::Context;
+use crate::error::{Error, Kind, Result};
+use crate::model::Project;
+use crate::report::{Asking, Terminal, Tone, confirm, quoted};
+use crate::trust::{Consent, Consents, Thing, UNTRUSTED};
+
+/// Goes on only if the project is trusted with what is needed now.
+///
+/// Whoever is asked is asked about everything that the project brings, so that the next
+/// command does not ask again.
+pub(in crate::commands) async fn require(
+    project: &Project,
+    needed: Vec<Thing>,
+    context: &Context,
+) -> Result<()> {
+    let open = missing(&project.root, needed, context)?;
+    if open.is_empty() {
+        return Ok(());
+    }
+    let Asking::Person(terminal) = context.asking() else { return Err(refused(project, &open)) };
+    let consent = known(&project.root, context)?;
+    let mut all = uncovered(things::of_project(project, context).await?, consent.as_ref());
+    all.extend(
+        open.into_iter().filter(|thing| !all.iter().any(|other| other.is_same(thing))).collect::<Vec<_>>(),
+    );
+    show(&terminal, project, &all, consent.as_ref());
+    if !answered(context, confirm(&terminal, "Trust this project with it?")).await? {
+        return Err(refused(project, &all));
+    }
+    remember(project, &all, context);
+    Ok(())
+}
+
+/// Returns which of the things nobody said yes to yet.
+pub(in crate::commands) fn missing(root: &Path, needed: Vec<Thing>, context: &Context) -> Result<Vec<Thing>> {
+    if needed.is_empty() || context.trust.covers(root) {
+        return Ok(Vec::new());
+    }
+    Ok(uncovered(needed, known(root, context)?.as_ref()))
+}
+
+/// Returns the things that a consent does not cover.
+pub(in crate::commands) fn uncovered(things: Vec<Thing>, consent: Option<&Consent>) -> Vec<Thing> {
+    things.into_iter().filter(|thing| !consent.is_some_and(|consent| consent.covers(thing))).collect()
+}
+
+/// Waits for an answer; a request to stop is none.
+pub(in crate::commands) async fn answered(
+    context: &Context,
+    answer: impl Future<Output = bool>,
+) -> Result<bool> {
+    let mut interrupts = context.interrupts.clone();
+    let before = interrupts.count();
+    tokio::select! {
+        yes = answer => Ok(yes),
+        _ = interrupts.beyond(before) => Err(Error::interrupted("stopped at a question; nothing was done")),
+    }
+}
+
+/// Without a home nothing was ever said.
+fn known(root: &Path, context: &Context) -> Result<Option<Consent>> {
+    match Consents::of(&context.env) {
+        Ok(consents) => consents.about(root),
+        Err(_) => Ok(None),
+    }
+}
+
+fn show(terminal: &Terminal, project: &Project, things: &[Thing], consent: Option<&Consent>) {
+    let root = project.root.display();
+    let again = if consent.is_some() { "something new or changed in it" } else { "it is not trusted yet" };
+    terminal.note(&format!(
+        "{}: `{root}` brings something of its own to run; {again}:",
+        terminal.paint(Tone::Warn, "trust")
+    ));
+    things.iter().for_each(|thing| terminal.note(&format!("  · {}", thing.words())));
+}
+
+/// A yes that cannot be kept still holds for this call.
+fn remember(project: &Project, things: &[Thing], context: &Context) {
+    let kept = Consents::of(&context.env)
+        .and_then(|consents| consents.allow(&project.root, things, context.clock.now()));
+    if let Err(error) = kept {
+        let warning = context.terminal.paint(Tone::Warn, "warning");
+        context.terminal.note(&format!("{warning}: the yes cannot be remembered: {}", error.message()));
+    }
+}
+
+fn refused(project: &Project, things: &[Thing]) -> Error {
+    let root = project.root.display().to_string();
+    let error = Error::new(Kind::Refused, format!("`{root}` is not trusted, and this needs it to be"))
+        .code(UNTRUSTED);
+    let error = things.iter().fold(error, |error, thing| error.detail(format!("it {}", thing.words())));
+    let root = quoted(&root);
+    error
+        .hint(format!("look at it and say yes once: `infra -C {root} trust`"))
+        .hint(format!("for one call, as in CI: `--trust`, or `INFRA_TRUST={root}`"))
+}

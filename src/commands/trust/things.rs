@@ -1,0 +1,264 @@
+//! Everything of a project that counts for trust, found without running any of it.
+//!
+//! One function for each kind; [`of_project`] is the whole list. A feature that runs
+//! something of the repository adds its function here.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::gate;
+use crate::commands::Context;
+use crate::commands::workspace::Workspace;
+use crate::engine;
+use crate::error::{Result, io};
+use crate::model::project::{PythonPlugins, SecretsSettings};
+use crate::model::{Environment, Fingerprint, Project, Stack};
+use crate::process::{self, Invocation};
+use crate::render::plugin;
+use crate::render::settings::resolve;
+use crate::report::passphrase_prompt;
+use crate::secrets::keyring::{KeyTrust, Keyring};
+use crate::secrets::vault;
+use crate::tofu;
+use crate::trust::{Thing, ThingKind};
+
+/// Settings of tofu's command line that a tree may bring.
+const CLI_CONFIGS: [&str; 2] = [".terraformrc", ".tofurc"];
+
+/// What git would have to track for tofu to run code that came with the repository.
+const TRACKED: [&str; 6] = [
+    ":(glob)**/.terraform",
+    ":(glob)**/.terraform/**",
+    ":(glob)**/terraform.d",
+    ":(glob)**/terraform.d/plugins",
+    ":(glob)**/terraform.d/plugins/**",
+    ":(glob)**/terraform.tfstate.d/*/.terraform/**",
+];
+
+/// Returns everything that the project brings.
+pub(in crate::commands) async fn of_project(project: &Project, context: &Context) -> Result<Vec<Thing>> {
+    let workspace = Workspace::load(context)?;
+    let stacks: Vec<&Stack> = workspace.stacks.iter().collect();
+    let mut things = plugins(project)?;
+    things.extend(of_run(project, &stacks, context).await?);
+    let prompt = passphrase_prompt(context.asking());
+    let keyring = Keyring::load(workspace.key_places(context, KeyTrust::NONE), &prompt).await;
+    things.extend(keys(project, &stacks, &keyring)?);
+    things.sort();
+    things.dedup_by(|a, b| a.is_same(b));
+    Ok(things)
+}
+
+/// Returns what counts whenever tofu is to be run.
+pub(in crate::commands) async fn of_run(
+    project: &Project,
+    stacks: &[&Stack],
+    context: &Context,
+) -> Result<Vec<Thing>> {
+    let mut things = binary(project, &context.env)?;
+    things.extend(variables(project));
+    things.extend(cli_configs(project, stacks, &context.env)?);
+    things.extend(tofu_data(project, stacks, context).await);
+    Ok(things)
+}
+
+/// Python code that `configure` would run; what `infra.yaml` denies still runs where somebody says yes.
+pub(in crate::commands) fn plugins(project: &Project) -> Result<Vec<Thing>> {
+    let denied = project.configure.python_plugins == PythonPlugins::Deny;
+    let settings = resolve(&project.root, &project.configure)?;
+    let found = match plugin::find(&project.root, &settings) {
+        // One that is denied and cannot be found matters to nobody.
+        Err(_) if denied => None,
+        found => found?,
+    };
+    Ok(found.iter().map(plugin_thing).collect())
+}
+
+/// Returns the thing that plugins are.
+pub(in crate::commands) fn plugin_thing(plugins: &plugin::Plugins) -> Thing {
+    let files: Vec<String> = plugins.files().iter().map(|file| format!("`{file}`")).collect();
+    Thing::new(ThingKind::PythonPlugin, files.join(", "), plugins.plugin_hash()).from("makejinja.toml")
+}
+
+/// A `tofu.binary` below the root; one on PATH or outside is the person's own.
+pub(in crate::commands) fn binary(project: &Project, env: &Environment) -> Result<Vec<Thing>> {
+    let Some(path) = tofu::named_path(&project.root, &project.tofu, env) else { return Ok(Vec::new()) };
+    if !is_below(&project.root, &path) || !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let name = project.relative(&path).display().to_string();
+    Ok(vec![Thing::new(ThingKind::TofuBinary, name, digest(&path)?)])
+}
+
+/// Variables of `env:` that can do more than tell tofu or a provider a value.
+fn variables(project: &Project) -> Vec<Thing> {
+    let all = project
+        .stack_settings
+        .iter()
+        .flat_map(|(pattern, settings)| settings.env.iter().map(move |(name, value)| (name, value, pattern)));
+    let odd = all.filter(|(name, _, _)| !is_harmless(name));
+    odd.map(|(name, value, pattern)| {
+        let digest = Fingerprint::of([value.as_bytes(), pattern.as_bytes()]);
+        Thing::new(ThingKind::Variable, name, digest.to_string())
+            .from(format!("infra.yaml, stacks: \"{pattern}\""))
+    })
+    .collect()
+}
+
+/// Returns whether a variable only tells a value that a stack's own files could tell as well.
+fn is_harmless(name: &str) -> bool {
+    const NAMES: [&str; 12] = [
+        "TF_WORKSPACE",
+        "TF_INPUT",
+        "TF_IN_AUTOMATION",
+        "TF_REGISTRY_CLIENT_TIMEOUT",
+        "TF_REGISTRY_DISCOVERY_RETRY",
+        "GOGC",
+        "GOMEMLIMIT",
+        "GOMAXPROCS",
+        "TZ",
+        "LANG",
+        "NO_COLOR",
+        "AWS_EC2_METADATA_DISABLED",
+    ];
+    const PREFIXES: [&str; 6] =
+        ["TF_VAR_", "TF_LOG", "TF_HTTP_RETRY_", "LC_", "AWS_REQUEST_CHECKSUM_", "AWS_RESPONSE_CHECKSUM_"];
+    const SUFFIXES: [&str; 11] = [
+        "_PROXY",
+        "_REGION",
+        "_ZONE",
+        "_PROFILE",
+        "_PROJECT",
+        "_PROJECT_ID",
+        "_TENANT_ID",
+        "_SUBSCRIPTION_ID",
+        "_ACCOUNT_ID",
+        "_ENDPOINT",
+        "_TIMEOUT",
+    ];
+    let upper = name.to_ascii_uppercase();
+    // These decide what programs load and where they look, whatever they end with.
+    let is_powerful =
+        ["LD_", "DYLD_", "GIT_", "PYTHON", "SSH_"].iter().any(|prefix| upper.starts_with(prefix));
+    !is_powerful
+        && (NAMES.contains(&upper.as_str())
+            || PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
+            || SUFFIXES.iter().any(|suffix| upper.ends_with(suffix)))
+}
+
+/// Settings of tofu's command line in the tree: they can name programs and where providers come from.
+fn cli_configs(project: &Project, stacks: &[&Stack], env: &Environment) -> Result<Vec<Thing>> {
+    let folders = stacks.iter().map(|stack| project.root.join(&stack.path));
+    let folders: BTreeSet<PathBuf> = folders.chain([project.root.clone()]).collect();
+    let named = env.path("TF_CLI_CONFIG_FILE");
+    let names = || CLI_CONFIGS.iter().map(PathBuf::from).chain(named.clone());
+    let paths = folders.iter().flat_map(|dir| names().map(|name| dir.join(name)));
+    let is_brought = |path: &PathBuf| path.is_file() && is_below(&project.root, path);
+    let paths: BTreeSet<PathBuf> = paths.filter(is_brought).collect();
+    paths
+        .iter()
+        .map(|path| {
+            let name = project.relative(path).display().to_string();
+            Ok(Thing::new(ThingKind::CliConfig, name, digest(path)?))
+        })
+        .collect()
+}
+
+/// Providers and modules that git tracks; what `init` put there itself is not among them.
+async fn tofu_data(project: &Project, stacks: &[&Stack], context: &Context) -> Vec<Thing> {
+    let has = |dir: &Path| {
+        dir.join(".terraform").symlink_metadata().is_ok()
+            || dir.join("terraform.d").symlink_metadata().is_ok()
+    };
+    let any = stacks.iter().any(|stack| has(&project.root.join(&stack.path))) || has(&project.root);
+    if !any {
+        return Vec::new();
+    }
+    let call = Invocation::new("git", &project.root, context.env.clone())
+        .args(["ls-files", "-s", "-z", "--"])
+        .args(TRACKED);
+    let Ok(listed) = process::capture(call, &context.interrupts).await else { return Vec::new() };
+    grouped(&String::from_utf8_lossy(&listed.stdout))
+}
+
+/// Puts tracked files together by the folder that tofu reads; git's own ids tell their content.
+fn grouped(listed: &str) -> Vec<Thing> {
+    let mut folders: Vec<(String, Vec<&str>)> = Vec::new();
+    for entry in listed.split('\0').filter(|entry| !entry.is_empty()) {
+        let path = entry.split_once('\t').map_or(entry, |(_, path)| path);
+        let folder = data_folder(path);
+        match folders.last_mut() {
+            Some((last, entries)) if *last == folder => entries.push(entry),
+            _ => folders.push((folder, vec![entry])),
+        }
+    }
+    let thing = |(folder, entries): (String, Vec<&str>)| {
+        let digest = Fingerprint::of(entries.iter().map(|entry| entry.as_bytes()));
+        Thing::new(ThingKind::TofuData, folder, digest.to_string())
+    };
+    folders.into_iter().map(thing).collect()
+}
+
+/// Returns a path up to the folder that tofu reads.
+fn data_folder(path: &str) -> String {
+    let mut kept = Vec::new();
+    for part in path.split('/') {
+        kept.push(part);
+        if part == ".terraform" || part == "terraform.d" {
+            break;
+        }
+    }
+    kept.join("/")
+}
+
+/// Keys outside of the project that its encrypted files need, and the program that prints their password.
+pub(in crate::commands) fn keys(
+    project: &Project,
+    stacks: &[&Stack],
+    keyring: &Keyring<'_>,
+) -> Result<Vec<Thing>> {
+    let program = keyring.password_program();
+    let mut things = Vec::new();
+    for file in engine::secret_files_of(project, stacks)? {
+        for key in keyring.withheld_for(&file) {
+            let path = program.as_ref().filter(|path| path.display().to_string() == key.identity);
+            things.push(match path {
+                Some(path) => program_thing(&project.root, path)?,
+                None => {
+                    let digest = Fingerprint::of([key.identity.as_bytes()]).to_string();
+                    Thing::new(ThingKind::Key, key.name, digest).from(key.place)
+                }
+            });
+        }
+    }
+    things.sort();
+    things.dedup_by(|a, b| a.is_same(b));
+    Ok(things)
+}
+
+/// Returns what may open files whose content goes to the person alone: all of their keys, and the
+/// program that `infra.yaml` names for a password if the project is trusted with it.
+pub(in crate::commands) fn key_trust(root: &Path, settings: &SecretsSettings, context: &Context) -> KeyTrust {
+    let path = settings.ansible_vault_password_file.as_deref();
+    let program = path.and_then(|path| vault::password_program(root, path, &context.env));
+    let thing = program.and_then(|path| program_thing(root, &path).ok());
+    match thing.map(|thing| gate::missing(root, vec![thing], context)) {
+        Some(Ok(missing)) if missing.is_empty() => KeyTrust::ALL,
+        _ => KeyTrust::NO_PROGRAMS,
+    }
+}
+
+fn program_thing(root: &Path, path: &Path) -> Result<Thing> {
+    let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    Ok(Thing::new(ThingKind::PasswordProgram, name, digest(path)?))
+}
+
+/// Returns whether a path lies below the root, as it is written or with every link followed.
+fn is_below(root: &Path, path: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    path.starts_with(root) || real(path).starts_with(real(root))
+}
+
+fn digest(path: &Path) -> Result<String> {
+    Fingerprint::of_file(path).map(|found| found.to_string()).map_err(io("read", path))
+}

@@ -1,0 +1,91 @@
+//! What a project brings of its own that this program would run, obey, or open a person's
+//! secrets for.
+//!
+//! This is the whole list: a feature that runs something of the repository has a kind here.
+
+use serde::{Deserialize, Serialize};
+
+/// The code of the error of a project that is not trusted.
+pub const UNTRUSTED: &str = "untrusted";
+
+/// In which way a thing of the project matters.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThingKind {
+    /// Python code that `configure` runs.
+    PythonPlugin,
+    /// A program below the root that is run as tofu.
+    TofuBinary,
+    /// A program that prints a vault password.
+    PasswordProgram,
+    /// A variable of the environment that can change what programs do.
+    Variable,
+    /// Providers and modules that came with the repository.
+    TofuData,
+    /// Settings of tofu's command line.
+    CliConfig,
+    /// A key or password outside of the project that opens its encrypted files.
+    Key,
+}
+
+impl ThingKind {
+    /// Returns the word that stands for it in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PythonPlugin => "python-plugin",
+            Self::TofuBinary => "tofu-binary",
+            Self::PasswordProgram => "password-program",
+            Self::Variable => "variable",
+            Self::TofuData => "tofu-data",
+            Self::CliConfig => "cli-config",
+            Self::Key => "key",
+        }
+    }
+}
+
+/// One thing of a project.
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct Thing {
+    /// In which way it matters.
+    pub kind: ThingKind,
+    /// What it is called: a path, the name of a variable, a recipient.
+    pub name: String,
+    /// A digest of everything that would run or be obeyed; another digest is another thing.
+    pub digest: String,
+    /// Where it comes from, for people; a consent does not depend on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+impl Thing {
+    /// Names a thing.
+    pub fn new(kind: ThingKind, name: impl Into<String>, digest: impl Into<String>) -> Self {
+        Self { kind, name: name.into(), digest: digest.into(), from: None }
+    }
+
+    /// Says where it comes from.
+    #[must_use]
+    pub fn from(mut self, place: impl Into<String>) -> Self {
+        self.from = Some(place.into());
+        self
+    }
+
+    /// Says in a line what would happen with it.
+    pub fn words(&self) -> String {
+        let (name, from) = (&self.name, self.from.as_deref().unwrap_or("infra.yaml"));
+        match self.kind {
+            ThingKind::PythonPlugin => format!("runs Python of this project: {name}"),
+            ThingKind::TofuBinary => format!("runs `{name}` of this project as tofu"),
+            ThingKind::PasswordProgram => format!("runs `{name}`, which prints a vault password"),
+            ThingKind::Variable => format!("sets `{name}` for tofu and its providers ({from})"),
+            ThingKind::TofuData => format!("uses providers or modules that git brought: `{name}`"),
+            ThingKind::CliConfig => format!("obeys the settings for tofu in `{name}`"),
+            ThingKind::Key => format!("opens its encrypted files with your key {name} (from {from})"),
+        }
+    }
+
+    /// Returns whether a yes to the other is a yes to this one.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (self.kind, &self.name, &self.digest) == (other.kind, &other.name, &other.digest)
+    }
+}

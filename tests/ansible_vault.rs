@@ -19,7 +19,6 @@ use infra::error::{Error, Kind};
 use infra::model::Environment;
 use infra::process::Interrupts;
 use infra::secrets::keyring::KeyTrust;
-use infra::secrets::keyring::KeyTrust;
 use infra::secrets::vault::{Origins, Passwords, is_vault, vault_ids};
 use tempfile::TempDir;
 use zeroize::Zeroizing;

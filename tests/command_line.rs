@@ -56,6 +56,7 @@ fn the_documentation_names_every_command_exit_code_and_variable() {
         "INFRA_QUIET",
         "INFRA_VERBOSE",
         "INFRA_NO_INPUT",
+        "INFRA_TRUST",
         "INFRA_LOG",
         "INFRA_TOFU_MIRROR",
     ] {

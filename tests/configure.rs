@@ -369,10 +369,10 @@ fn a_python_plugin_runs_only_when_it_is_allowed() {
 
     let denied = project.run("configure").succeeds();
     let quiet = project.read("out/x.txt");
-    project.write("infra.yaml", "configure: {python_plugins: allow}\n");
+    project.run("trust --yes").succeeds();
     project.run("configure").succeeds();
 
-    denied.stderr_has("plugin.py` is not run").stderr_has("python_plugins: allow");
+    denied.stderr_has("plugin.py` is not run").stderr_has("`infra trust`");
     assert_eq!((quiet.as_str(), project.read("out/x.txt").as_str()), ("nobody shouts\n", "HELLO\n"));
 }
 
@@ -380,7 +380,7 @@ fn a_python_plugin_runs_only_when_it_is_allowed() {
 fn a_yes_on_the_terminal_is_remembered_until_the_plugin_changes() {
     let project = with_plugin();
     let mut person = AtTerminal::start(project.command("configure"));
-    person.sees("Run its data()?");
+    person.sees("runs Python of this project: `plugin.py`").sees("Trust this project with it?");
     person.types("y");
     let (code, screen) = person.wait();
     assert_eq!(code, Some(0), "{screen}");

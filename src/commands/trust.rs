@@ -14,7 +14,9 @@ use crate::project;
 use crate::report::{Asking, confirm};
 use crate::trust::{Consent, Consents, Thing};
 
-/// Show what this project would run of its own and open with your keys, and say yes to it
+/// Show what this project would run of its own, and say yes to it
+///
+/// Also what it would open with keys of yours that lie outside of it.
 ///
 /// The yes is kept outside of the project, for this folder and for the things as they are now:
 /// what is new or changed is asked about again. A project that brings nothing of its own needs

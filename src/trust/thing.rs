@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::in_plain_sight;
+
 /// The code of the error of a project that is not trusted.
 pub const UNTRUSTED: &str = "untrusted";
 
@@ -72,7 +74,9 @@ impl Thing {
 
     /// Says in a line what would happen with it.
     pub fn words(&self) -> String {
-        let (name, from) = (&self.name, self.from.as_deref().unwrap_or("infra.yaml"));
+        // Names come from the repository: none may look like a line of this program's own.
+        let name = in_plain_sight(&self.name);
+        let from = in_plain_sight(self.from.as_deref().unwrap_or("infra.yaml"));
         match self.kind {
             ThingKind::PythonPlugin => format!("runs Python of this project: {name}"),
             ThingKind::TofuBinary => format!("runs `{name}` of this project as tofu"),
@@ -87,5 +91,19 @@ impl Thing {
     /// Returns whether a yes to the other is a yes to this one.
     pub fn is_same(&self, other: &Self) -> bool {
         (self.kind, &self.name, &self.digest) == (other.kind, &other.name, &other.digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_add_a_line_or_move_the_cursor() {
+        let thing = Thing::new(ThingKind::TofuData, "a\n  · nothing\u{1b}[2J", "");
+
+        let words = thing.words();
+
+        assert!(!words.contains('\n') && !words.contains('\u{1b}'), "{words:?}");
     }
 }

@@ -32,7 +32,7 @@ pub(in crate::commands) async fn require(
     );
     show(&terminal, project, &all, consent.as_ref());
     if !answered(context, confirm(&terminal, "Trust this project with it?")).await? {
-        return Err(refused(project, &all));
+        return Err(refused(project, &[]).detail("nothing was done"));
     }
     remember(project, &all, context);
     Ok(())

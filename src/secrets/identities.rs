@@ -130,6 +130,11 @@ impl<'p> Identities<'p> {
         open.map(|key| FoundKey::of(&key.public, &key.place)).or_else(|| locked().map(Locked::found))
     }
 
+    /// Returns whether any key is withheld.
+    pub fn withholds(&self) -> bool {
+        !self.withheld.keys.is_empty() || !self.withheld.locked.is_empty()
+    }
+
     /// Returns whether a key at hand may open what is meant for a recipient.
     pub fn may_open(&self, recipient: &str) -> bool {
         self.keys.iter().any(|key| key.fits(recipient))

@@ -126,6 +126,11 @@ impl<'p> Keyring<'p> {
         }
     }
 
+    /// Returns whether anything that could open a file waits for a yes.
+    pub fn withholds(&self) -> bool {
+        self.identities.withholds() || withheld_password(&self.origins()).is_some()
+    }
+
     /// Returns the keys outside of the project without which a file stays shut; a damaged one needs none.
     pub fn withheld_for(&self, path: &Path) -> Vec<FoundKey> {
         let Ok(bytes) = std::fs::read(path) else { return Vec::new() };

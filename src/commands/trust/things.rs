@@ -57,7 +57,7 @@ pub(in crate::commands) async fn of_run(
 ) -> Result<Vec<Thing>> {
     let mut things = binary(project, &context.env)?;
     things.extend(variables(project));
-    things.extend(cli_configs(project, stacks, &context.env)?);
+    things.extend(cli_configs(project, stacks)?);
     things.extend(tofu_data(project, stacks, context).await);
     Ok(things)
 }
@@ -147,21 +147,17 @@ fn is_harmless(name: &str) -> bool {
 }
 
 /// Settings of tofu's command line in the tree: they can name programs and where providers come from.
-fn cli_configs(project: &Project, stacks: &[&Stack], env: &Environment) -> Result<Vec<Thing>> {
+///
+/// A file that the caller's `TF_CLI_CONFIG_FILE` names is the caller's word.
+fn cli_configs(project: &Project, stacks: &[&Stack]) -> Result<Vec<Thing>> {
     let folders = stacks.iter().map(|stack| project.root.join(&stack.path));
     let folders: BTreeSet<PathBuf> = folders.chain([project.root.clone()]).collect();
-    let named = env.path("TF_CLI_CONFIG_FILE");
-    let names = || CLI_CONFIGS.iter().map(PathBuf::from).chain(named.clone());
-    let paths = folders.iter().flat_map(|dir| names().map(|name| dir.join(name)));
-    let is_brought = |path: &PathBuf| path.is_file() && is_below(&project.root, path);
-    let paths: BTreeSet<PathBuf> = paths.filter(is_brought).collect();
-    paths
-        .iter()
-        .map(|path| {
-            let name = project.relative(path).display().to_string();
-            Ok(Thing::new(ThingKind::CliConfig, name, digest(path)?))
-        })
-        .collect()
+    let paths = folders.iter().flat_map(|dir| CLI_CONFIGS.map(|name| dir.join(name)));
+    let thing = |path: PathBuf| {
+        let name = project.relative(&path).display().to_string();
+        Ok(Thing::new(ThingKind::CliConfig, name, digest(&path)?))
+    };
+    paths.filter(|path| path.is_file()).map(thing).collect()
 }
 
 /// Providers and modules that git tracks; what `init` put there itself is not among them.
@@ -186,6 +182,9 @@ fn grouped(listed: &str) -> Vec<Thing> {
     let mut folders: Vec<(String, Vec<&str>)> = Vec::new();
     for entry in listed.split('\0').filter(|entry| !entry.is_empty()) {
         let path = entry.split_once('\t').map_or(entry, |(_, path)| path);
+        if is_mere_record(path) {
+            continue;
+        }
         let folder = data_folder(path);
         match folders.last_mut() {
             Some((last, entries)) if *last == folder => entries.push(entry),
@@ -197,6 +196,14 @@ fn grouped(listed: &str) -> Vec<Thing> {
         Thing::new(ThingKind::TofuData, folder, digest.to_string())
     };
     folders.into_iter().map(thing).collect()
+}
+
+/// Returns whether a file only says which backend and workspace were chosen; the stack's own files can
+/// say that as well.
+fn is_mere_record(path: &str) -> bool {
+    ["/.terraform/terraform.tfstate", "/.terraform/environment"]
+        .iter()
+        .any(|name| path.ends_with(name) || *path == name[1..])
 }
 
 /// Returns a path up to the folder that tofu reads.
@@ -217,6 +224,10 @@ pub(in crate::commands) fn keys(
     stacks: &[&Stack],
     keyring: &Keyring<'_>,
 ) -> Result<Vec<Thing>> {
+    // Most of the time there is nothing to ask about, and no file has to be read twice.
+    if !keyring.withholds() {
+        return Ok(Vec::new());
+    }
     let program = keyring.password_program();
     let mut things = Vec::new();
     for file in engine::secret_files_of(project, stacks)? {

@@ -14,8 +14,10 @@ mod support;
 #[expect(dead_code, reason = "each test file uses its own part")]
 mod tools;
 
+use std::fs::Permissions;
 use std::io::Write as _;
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -263,7 +265,7 @@ fn a_failed_login_and_an_old_version_are_told_in_the_audit_log() {
     let missing = server.send("GET", "/states/a?version=99", "");
 
     let audit = server.audit();
-    assert_eq!(audit[1]["user"], "x".repeat(64));
+    assert_eq!(audit[1]["user"], "an unknown user");
     assert_eq!((&audit[2]["action"], &audit[2]["version"]), (&"read".into(), &1.into()));
     assert!(missing.body.contains("has no version 99"), "{}", missing.body);
 }
@@ -365,6 +367,64 @@ fn a_store_that_takes_nothing_is_refused_and_is_unhealthy_later() {
     assert_eq!(health(&server), 503);
     blocked.iter().for_each(|path| std::fs::remove_file(path).unwrap());
     assert_eq!(health(&server), 200);
+}
+
+/// Starts a server under a umask, as a user of this system or as the one who runs the tests.
+fn served_under(umask: &str, folder: &Path, user: Option<(u32, u32)>) -> Served {
+    let binary = folder.join("infra");
+    if !binary.exists() {
+        // Another user may not reach the folder in which it was built.
+        let built = env!("CARGO_BIN_EXE_infra");
+        std::fs::hard_link(built, &binary).or_else(|_| std::fs::copy(built, &binary).map(drop)).unwrap();
+    }
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")]).arg(binary);
+    command.args(["state", "serve", "--listen", "127.0.0.1:0", "--store", "states", "--no-auth"]);
+    command.current_dir(folder).env("HOME", folder).env_remove("XDG_STATE_HOME");
+    if let Some((user, group)) = user {
+        std::os::unix::process::CommandExt::uid(&mut command, user);
+        std::os::unix::process::CommandExt::gid(&mut command, group);
+    }
+    Served::of(command.stderr(std::process::Stdio::null()))
+}
+
+#[test]
+fn users_of_one_group_share_a_state_folder_whatever_their_umask() {
+    const GROUP: u32 = 54_321;
+    let is_root = nix::unistd::geteuid().is_root();
+    let folder = tempfile::tempdir().unwrap();
+    let states = folder.path().join("states");
+    let set = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    std::fs::create_dir(&states).unwrap();
+    if is_root {
+        std::os::unix::fs::chown(&states, None, Some(GROUP)).unwrap();
+    }
+    set(folder.path(), 0o755);
+    set(&states, 0o2775);
+    // Only root can be two users; for anybody else the modes are all there is to see.
+    let users = if is_root { [Some((54_001, GROUP)), Some((54_002, GROUP))] } else { [None, None] };
+    let one = served_under("077", folder.path(), users[0]);
+    let other = served_under("000", folder.path(), users[1]);
+
+    assert_eq!(one.send_as(None, "POST", "/states/a/x", "one").status, 200);
+    assert_eq!(other.send_as(None, "GET", "/states/a/x", "").body, "one");
+    assert_eq!(other.send_as(None, "LOCK", "/states/a/x/lock", &info("L")).status, 200);
+    assert_eq!(one.send_as(None, "LOCK", "/states/a/x/lock", &info("M")).status, 423);
+    assert_eq!(other.send_as(None, "POST", "/states/a/x?ID=L", "two").status, 200);
+    assert_eq!(other.send_as(None, "POST", "/states/a/y", "three").status, 200);
+    assert_eq!(one.send_as(None, "POST", "/states/a/y", "four").status, 200);
+    assert_eq!(one.send_as(None, "GET", "/states/a/x", "").body, "two");
+
+    let mode = |path: &str| std::fs::metadata(states.join(path)).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(""), 0o2775);
+    for log in ["a/x/@log", "a/y/@log"] {
+        assert_eq!((mode("a"), mode(log)), (0o2770, 0o2770), "{log}");
+        for entry in std::fs::read_dir(states.join(log)).unwrap() {
+            let facts = entry.unwrap().metadata().unwrap();
+            assert_eq!(facts.permissions().mode() & 0o7777, 0o660, "{log}");
+            assert!(!is_root || std::os::unix::fs::MetadataExt::gid(&facts) == GROUP, "{log}");
+        }
+    }
 }
 
 #[test]

@@ -254,6 +254,67 @@ async fn states_in_a_folder_that_was_open_are_closed_to_others() {
     }
 }
 
+/// Returns every file and folder below a folder, with its mode.
+fn modes_below(folder: &Path) -> Vec<(std::path::PathBuf, u32)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut found = Vec::new();
+    for path in entries {
+        let facts = std::fs::metadata(&path).unwrap();
+        found.push((path.clone(), facts.permissions().mode() & 0o7777));
+        if facts.is_dir() {
+            found.extend(modes_below(&path));
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_folder_that_a_group_shares_keeps_its_mode_and_the_group_can_use_what_is_in_it() {
+    let root = tempfile::tempdir().unwrap();
+    let set = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    let made = root.path().join("01-a");
+    std::fs::create_dir(&made).unwrap();
+    [root.path(), &made].into_iter().for_each(|path| set(path, 0o2775));
+    let store = open(root.path());
+
+    store.lock(&name("01-a/x"), &lock("A")).await.unwrap();
+    write(&store, &name("01-a/x"), Some("A"), "one").await;
+    write(&store, &name("02-b/y"), None, "two").await;
+    store.keep_copy(&name("01-a/x"), "copy".into()).await.unwrap();
+
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    assert_eq!((mode(root.path()), mode(&made)), (0o2775, 0o2775));
+    let found = modes_below(root.path());
+    assert!(found.len() > 8, "{found:?}");
+    for (path, mode) in found.iter().filter(|(path, _)| *path != made) {
+        let expected = if path.is_dir() { 0o2770 } else { 0o660 };
+        assert_eq!(*mode, expected, "{}: {mode:o}", path.display());
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_is_shared_in_another_way_keeps_its_mode_and_what_is_made_in_it_is_private() {
+    for mode in [0o775, 0o2755, 0o2750, 0o770] {
+        let root = tempfile::tempdir().unwrap();
+        let made = root.path().join("01-a");
+        std::fs::create_dir(&made).unwrap();
+        std::fs::set_permissions(&made, Permissions::from_mode(mode)).unwrap();
+
+        write(&open(root.path()), &name("01-a/x"), None, "one").await;
+
+        let found = modes_below(root.path());
+        for (path, found) in &found {
+            let expected = match path.is_dir() {
+                _ if *path == made => mode,
+                // A folder in a setgid one has that bit from the system.
+                true => 0o700 | mode & 0o2000,
+                false => 0o600,
+            };
+            assert_eq!(*found, expected, "{}: {found:o}", path.display());
+        }
+    }
+}
+
 #[tokio::test]
 async fn old_versions_go_and_the_newest_stay() {
     static HOURS: AtomicI64 = AtomicI64::new(0);

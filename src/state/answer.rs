@@ -41,9 +41,9 @@ pub(super) fn locked_out(left: std::time::Duration) -> Response {
     response
 }
 
-/// Answers a body that found no room.
-pub(super) fn busy(seconds: u64) -> Response {
-    let words = format!("too many large states are being stored: try again in {seconds} seconds");
+/// Answers a body that got no room, or no more of it.
+pub(super) fn busy(why: &str, seconds: u64) -> Response {
+    let words = format!("{why}: try again in {seconds} seconds");
     let mut response = text(StatusCode::SERVICE_UNAVAILABLE, words);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     response

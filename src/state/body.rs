@@ -1,8 +1,9 @@
 //! Receives the body of a request: whole, within a limit, and as its sender hashed it.
 //!
-//! It is held in memory once, in room that is taken before it is read. What exceeds the
-//! limit, or finds no room, is read and dropped, for a while, since a client that is still
-//! sending would meet a closed connection instead of the answer.
+//! It is held in memory once, in room that is taken as it arrives. What announces more than
+//! the limit is refused before it is read; what grows beyond it, finds no room or comes too
+//! slowly is refused on the way. Nothing more of it is read here then: the connection sees to it
+//! that the sender hears why ([`super::lingering`]).
 
 use std::time::Duration;
 
@@ -16,10 +17,7 @@ use md5::{Digest, Md5};
 use tokio::time::{Instant, timeout};
 
 use super::answer;
-use super::room::{Room, Rooms, SMALL};
-
-/// How many times the limit is read and dropped before the connection is given up.
-const PATIENCE: usize = 4;
+use super::room::{Room, Rooms, SMALL, UNCHARGED};
 
 /// Why a body was not accepted.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,6 +32,8 @@ pub(super) enum Refused {
     Slow,
     /// Others took all the room for too long.
     Busy,
+    /// It came too slowly for the room that it took and others waited for.
+    InTheWay,
 }
 
 /// What is expected of a body.
@@ -57,11 +57,17 @@ pub(super) struct Received {
     pub room: Room,
 }
 
-/// Below so many bytes a second, on the whole, a sender only pretends to send.
-const SLOWEST: u64 = 1024;
+/// Below so many bytes a second a sender only pretends to send.
+const SLOWEST: usize = 1024;
 
-/// The same for a body that takes room others may wait for.
-const SLOWEST_LARGE: u64 = 64 * 1024;
+/// The same for a body that is large, or takes room others wait for.
+const SLOWEST_LARGE: usize = 64 * 1024;
+
+/// For so long a body may come more slowly although others wait for the room that it takes.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How often it is looked at how fast a body comes.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// When somebody who found no room may try again, in seconds.
 const BUSY_FOR: u64 = 10;
@@ -80,7 +86,8 @@ impl Refused {
                 StatusCode::BAD_REQUEST,
                 "the body does not have the MD5 sum that Content-MD5 says",
             ),
-            Self::Busy => answer::busy(BUSY_FOR),
+            Self::Busy => answer::busy("too many large states are being stored", BUSY_FOR),
+            Self::InTheWay => answer::busy("the body came too slowly while others waited", BUSY_FOR),
         }
     }
 }
@@ -99,86 +106,138 @@ pub(super) async fn receive(
 }
 
 async fn collect(body: Body, expected: Expected<'_>) -> Result<Received, Refused> {
-    let Expected { limit, rooms, wait, .. } = expected;
+    let Expected { limit, stall, rooms, wait } = expected;
     // One that is sent in chunks does not say how long it will be.
     let announced = body.size_hint().exact().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-    let mut sending = Sending::of(body, expected);
     if announced.is_some_and(|bytes| bytes > limit) {
-        return Err(sending.dropped(Refused::TooLarge(limit)).await);
+        return Err(Refused::TooLarge(limit));
     }
-    let mut size = announced.unwrap_or(SMALL).min(limit);
-    let Some(mut room) = rooms.take(size, wait).await else {
-        return Err(sending.dropped(Refused::Busy).await);
-    };
-    sending.begin(size);
-    let mut kept = Vec::with_capacity(announced.unwrap_or_default());
-    while let Some(chunk) = sending.next().await? {
-        if sending.seen > limit {
-            drop((kept, room));
-            return Err(sending.dropped(Refused::TooLarge(limit)).await);
+    let mut most = announced.unwrap_or(SMALL).min(limit);
+    let mut room = rooms.announce(most);
+    let mut sending = Sending::of(body, stall);
+    let mut kept = Vec::new();
+    while let Some(chunk) = sending.next(&room, most).await? {
+        let size = kept.len() + chunk.len();
+        if size > limit {
+            return Err(Refused::TooLarge(limit));
         }
-        if sending.seen > size {
-            size = limit;
-            // The little that is held already is of the small ones' room, which nobody here waits for.
-            room = match rooms.take(size, wait).await {
-                Some(room) => room,
-                None => return Err(sending.dropped(Refused::Busy).await),
-            };
-            sending.begin(size);
+        if size > most {
+            (most, room) = (limit, moved(rooms, limit, size, wait).await?);
+            sending.begin();
+        } else if !room.try_hold(size) {
+            if !room.hold(size, wait).await {
+                return Err(Refused::Busy);
+            }
+            // Its sender could not go on while there was no room.
+            sending.begin();
         }
-        kept.extend_from_slice(&chunk);
+        append(&mut kept, &chunk, announced)?;
     }
     room.shrink_to(kept.len());
     Ok(Received { bytes: kept.into(), room })
 }
 
+/// Returns room among the large bodies for one that turned out to be no small one.
+///
+/// It does not wait long: what it has so far is of the small ones' room.
+async fn moved(rooms: &Rooms, limit: usize, size: usize, wait: Duration) -> Result<Room, Refused> {
+    let room = rooms.announce(limit);
+    if room.hold(size, wait.min(GRACE)).await { Ok(room) } else { Err(Refused::Busy) }
+}
+
+/// Adds a chunk; memory is asked for when a body is more than a beginning, since pages that were
+/// never written to cost nothing, but a promise of so many might be refused.
+fn append(kept: &mut Vec<u8>, chunk: &[u8], announced: Option<usize>) -> Result<(), Refused> {
+    let size = kept.len() + chunk.len();
+    if size > kept.capacity() {
+        let whole = announced.filter(|whole| size > UNCHARGED && *whole >= size);
+        let wanted = whole.unwrap_or_else(|| size.max(2 * kept.len()));
+        kept.try_reserve_exact(wanted - kept.len()).map_err(|_| Refused::Busy)?;
+    }
+    kept.extend_from_slice(chunk);
+    Ok(())
+}
+
 /// A body on its way, and how fast it comes.
 struct Sending {
     stream: axum::body::BodyDataStream,
-    limit: usize,
     stall: Duration,
-    slowest: u64,
-    begun: Instant,
-    /// How many bytes have come in all.
-    seen: usize,
-    /// How many had come when the time was last taken.
-    before: usize,
+    /// When something came last.
+    last: Instant,
+    /// What came in the time in which a slow body is found out.
+    long: Span,
+    /// What came in the time for which a body may be in the way.
+    short: Span,
+}
+
+/// How much came since when.
+#[derive(Clone, Copy)]
+struct Span {
+    since: Instant,
+    bytes: usize,
 }
 
 impl Sending {
-    fn of(body: Body, expected: Expected<'_>) -> Self {
-        let Expected { limit, stall, .. } = expected;
-        let stream = body.into_data_stream();
-        Self { stream, limit, stall, slowest: SLOWEST, begun: Instant::now(), seen: 0, before: 0 }
+    fn of(body: Body, stall: Duration) -> Self {
+        let now = Instant::now();
+        let span = Span { since: now, bytes: 0 };
+        Self { stream: body.into_data_stream(), stall, last: now, long: span, short: span }
     }
 
-    /// Takes the time anew: its sender could not go on while there was no room.
-    fn begin(&mut self, size: usize) {
-        self.slowest = if size > SMALL { SLOWEST_LARGE } else { SLOWEST };
-        (self.begun, self.before) = (Instant::now(), self.seen);
+    /// Takes the time anew.
+    fn begin(&mut self) {
+        self.last = Instant::now();
+        self.long = Span { since: self.last, bytes: 0 };
+        self.short = self.long;
     }
 
-    async fn next(&mut self) -> Result<Option<Bytes>, Refused> {
-        let next = timeout(self.stall, self.stream.next()).await.map_err(|_| Refused::Slow)?;
-        let Some(chunk) = next else { return Ok(None) };
-        let chunk = chunk.map_err(|_| Refused::Broken)?;
-        self.seen = self.seen.saturating_add(chunk.len());
-        let waited = self.begun.elapsed().saturating_sub(self.stall).as_secs();
-        if ((self.seen - self.before) as u64) < waited.saturating_mul(self.slowest) {
+    /// Waits for the next chunk of a body of at most so many bytes.
+    async fn next(&mut self, room: &Room, most: usize) -> Result<Option<Bytes>, Refused> {
+        loop {
+            let came = timeout(LOOK.min(self.stall), self.stream.next()).await;
+            let now = Instant::now();
+            if let Ok(Some(Ok(chunk))) = &came {
+                self.last = now;
+                self.long.bytes += chunk.len();
+                self.short.bytes += chunk.len();
+            }
+            match came {
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(_))) => return Err(Refused::Broken),
+                Ok(Some(Ok(chunk))) => {
+                    self.judge(now, room, most)?;
+                    return Ok(Some(chunk));
+                }
+                Err(_) => self.judge(now, room, most)?,
+            }
+        }
+    }
+
+    /// Refuses a body that comes too slowly.
+    fn judge(&mut self, now: Instant, room: &Room, most: usize) -> Result<(), Refused> {
+        let slowest = if most > SMALL { SLOWEST_LARGE } else { SLOWEST };
+        if now.duration_since(self.last) >= self.stall || self.long.is_slow(now, self.stall, slowest) {
             return Err(Refused::Slow);
         }
-        Ok(Some(chunk))
+        if self.short.is_slow(now, GRACE, SLOWEST_LARGE) && room.is_wanted() {
+            return Err(Refused::InTheWay);
+        }
+        self.long.renew(now, self.stall);
+        self.short.renew(now, GRACE);
+        Ok(())
+    }
+}
+
+impl Span {
+    /// Returns whether less came in the time than should come in it, once it is over.
+    fn is_slow(self, now: Instant, time: Duration, slowest: usize) -> bool {
+        let passed = now.duration_since(self.since);
+        passed >= time && (self.bytes as f64) < passed.as_secs_f64() * slowest as f64
     }
 
-    /// Reads what still comes and forgets it, so that the sender hears why.
-    async fn dropped(mut self, why: Refused) -> Refused {
-        self.begin(0);
-        loop {
-            match self.next().await {
-                Ok(Some(_)) if self.seen <= self.limit.saturating_mul(PATIENCE) => {}
-                Ok(_) => return why,
-                Err(refused) => return refused,
-            }
+    fn renew(&mut self, now: Instant, time: Duration) {
+        if now.duration_since(self.since) >= time {
+            *self = Self { since: now, bytes: 0 };
         }
     }
 }
@@ -228,6 +287,54 @@ mod tests {
         let refused = receive(&HeaderMap::new(), body, expected(1000, &rooms)).await;
 
         assert_eq!(refused.err(), Some(Refused::Slow));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_announces_too_much_is_refused_before_it_is_read() {
+        let stream = futures::stream::pending::<Result<Bytes, std::io::Error>>();
+        let body = Body::new(Announced(Body::from_stream(stream), 1001));
+
+        let refused = receive(&HeaderMap::new(), body, expected(1000, &rooms(1000))).await;
+
+        assert_eq!(refused.err(), Some(Refused::TooLarge(1000)));
+    }
+
+    #[tokio::test]
+    async fn who_sends_nothing_leaves_the_room_that_others_wait_for() {
+        let (limit, headers) = (4 * SMALL, HeaderMap::new());
+        let rooms = rooms(limit);
+        let begun = Bytes::from(vec![b'x'; limit - 1]);
+        let begun = futures::stream::iter([Ok::<_, std::io::Error>(begun)]).chain(futures::stream::pending());
+        let slow = Body::new(Announced(Body::from_stream(begun), limit as u64));
+        let long = Duration::from_secs(600);
+        let patient = Expected { limit, stall: long, rooms: &rooms, wait: long };
+
+        let (slow, quick) = tokio::join!(receive(&headers, slow, patient), async {
+            tokio::task::yield_now().await;
+            receive(&headers, Body::from(vec![b'y'; limit]), patient).await
+        });
+
+        assert_eq!(slow.err(), Some(Refused::InTheWay));
+        assert_eq!(quick.expect("accepted").bytes.len(), limit);
+    }
+
+    /// A body that says how long it is.
+    struct Announced(Body, u64);
+
+    impl axum::body::HttpBody for Announced {
+        type Data = Bytes;
+        type Error = axum::Error;
+
+        fn poll_frame(
+            mut self: std::pin::Pin<&mut Self>,
+            context: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Option<Result<hyper::body::Frame<Bytes>, axum::Error>>> {
+            std::pin::Pin::new(&mut self.0).poll_frame(context)
+        }
+
+        fn size_hint(&self) -> hyper::body::SizeHint {
+            hyper::body::SizeHint::with_exact(self.1)
+        }
     }
 
     #[tokio::test]

@@ -1,23 +1,28 @@
 //! Connections: accepted, encrypted where that is wanted, served, ended.
 //!
-//! A client that is slow to say what it wants, or to take the answer, is not waited for.
-//! Begin at [`accept_until`].
+//! A client that is slow to say what it wants, or to take the answer, is not waited for, and
+//! one that has not logged in gives way to others ([`super::guests`]). Begin at [`accept_until`].
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
+use axum::response::Response;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
+use super::guests::{Guest, Guests};
 use super::handlers::dispatch;
+use super::lingering::{Lingering, Unread, Watched};
 use super::stalled::Unstalled;
 use super::{Service, Tls};
 
@@ -60,6 +65,12 @@ impl Patience {
 /// The most connections that are open at once; others wait to be accepted.
 const MOST_CONNECTIONS: usize = 2048;
 
+/// The most of them that one address may have before it logs in.
+const MOST_GUESTS: usize = MOST_CONNECTIONS / 4;
+
+/// How long a full house is waited for before somebody is sent away once more.
+const FULL: Duration = Duration::from_secs(1);
+
 /// The most bytes that a head may have.
 const LONGEST_HEAD: usize = 64 * 1024;
 
@@ -74,12 +85,45 @@ const RECOVERY: Duration = Duration::from_millis(50);
 pub(super) struct Door {
     listener: TcpListener,
     room: Arc<Semaphore>,
+    guests: Arc<Guests>,
 }
 
 impl Door {
     /// Makes the door of a server.
     pub fn of(listener: TcpListener) -> Self {
-        Self { listener, room: Arc::new(Semaphore::new(MOST_CONNECTIONS)) }
+        let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        Self { listener, room, guests: Guests::new(MOST_GUESTS) }
+    }
+
+    /// Waits for a place; while there is none, guests have to leave.
+    async fn place(&self) -> OwnedSemaphorePermit {
+        loop {
+            if let Ok(place) = Arc::clone(&self.room).try_acquire_owned() {
+                return place;
+            }
+            self.guests.send_one_away();
+            let freed = tokio::time::timeout(FULL, Arc::clone(&self.room).acquire_owned()).await;
+            if let Ok(Ok(place)) = freed {
+                return place;
+            }
+        }
+    }
+
+    /// Waits for a connection that is let in.
+    async fn next(&self) -> (TcpStream, Guest) {
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, peer)) => match self.guests.enter(peer.ip()) {
+                    Some(guest) => return (stream, guest),
+                    None => tracing::debug!(%peer, "too many connections of one address"),
+                },
+                // Too many open files, most likely.
+                Err(_) => {
+                    self.guests.send_one_away();
+                    tokio::time::sleep(RECOVERY).await;
+                }
+            }
+        }
     }
 }
 
@@ -90,34 +134,27 @@ pub(super) async fn accept_until(
     service: Arc<Service>,
     tls: Option<Tls>,
 ) {
-    let Door { listener, room } = door;
     let mut open = JoinSet::new();
     let mut stopping = stop.clone();
     loop {
-        let place = tokio::select! {
-            place = Arc::clone(&room).acquire_owned() => place,
-            () = told_to(&mut stopping) => break,
-        };
-        // A closed semaphore cannot be: nobody closes it.
-        let Ok(place) = place else { return };
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = async { (door.place().await, door.next().await) } => accepted,
             () = told_to(&mut stopping) => break,
         };
-        let Ok((stream, peer)) = accepted else {
-            tokio::time::sleep(RECOVERY).await;
-            continue;
-        };
+        let (place, (stream, guest)) = accepted;
         let (service, tls, stop) = (Arc::clone(&service), tls.clone(), stop.clone());
         open.spawn(async move {
             service.metrics.connections.fetch_add(1, Ordering::Relaxed);
-            welcome(stream, peer.ip(), &service, tls, stop).await;
+            tokio::select! {
+                () = welcome(stream, &guest, &service, tls, stop) => {}
+                () = guest.told_to_leave() => {}
+            }
             service.metrics.connections.fetch_sub(1, Ordering::Relaxed);
             drop(place);
         });
         while open.try_join_next().is_some() {}
     }
-    drop(listener);
+    drop(door);
     let ended = async { while open.join_next().await.is_some() {} };
     if tokio::time::timeout(ENDING, ended).await.is_err() {
         open.shutdown().await;
@@ -131,31 +168,36 @@ async fn told_to(stop: &mut watch::Receiver<bool>) {
 
 async fn welcome(
     stream: TcpStream,
-    peer: IpAddr,
+    guest: &Guest,
     service: &Arc<Service>,
     tls: Option<Tls>,
     stop: watch::Receiver<bool>,
 ) {
     // A small answer must not wait for the acknowledgement of the one before.
     let _ = stream.set_nodelay(true);
-    let Some(Tls(acceptor)) = tls else { return serve(stream, peer, service, stop).await };
+    let Some(Tls(acceptor)) = tls else { return serve(stream, guest, service, stop).await };
+    let peer = guest.peer;
     match tokio::time::timeout(service.patience.handshake, acceptor.accept(stream)).await {
-        Ok(Ok(stream)) => serve(stream, peer, service, stop).await,
+        Ok(Ok(stream)) => serve(stream, guest, service, stop).await,
         Ok(Err(error)) => tracing::debug!(%peer, %error, "a handshake failed"),
         Err(_) => tracing::debug!(%peer, "a handshake took too long"),
     }
 }
 
 /// Serves the requests of one connection.
-pub(super) async fn serve<S>(stream: S, peer: IpAddr, service: &Arc<Service>, mut stop: watch::Receiver<bool>)
-where
+pub(super) async fn serve<S>(
+    stream: S,
+    guest: &Guest,
+    service: &Arc<Service>,
+    mut stop: watch::Receiver<bool>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let patience = service.patience;
-    let stream = TokioIo::new(Unstalled::new(stream, patience.stall));
-    let answer = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
-        let service = Arc::clone(service);
-        async move { Ok::<_, std::convert::Infallible>(dispatch(service, peer, request.map(Body::new)).await) }
+    let (patience, unread) = (service.patience, Unread::default());
+    let stream = TokioIo::new(Unstalled::new(Lingering::new(stream, unread.clone()), patience.stall));
+    let answer = service_fn(|request: hyper::Request<Incoming>| {
+        let (service, unread) = (Arc::clone(service), &unread);
+        async move { Ok::<_, std::convert::Infallible>(answer_one(service, guest, request, unread).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -175,8 +217,25 @@ where
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%peer, %error, "a connection broke off");
+        tracing::debug!(peer = %guest.peer, %error, "a connection broke off");
     }
+}
+
+/// Answers a request; one that was not read to its end is the last of its connection.
+async fn answer_one(
+    service: Arc<Service>,
+    guest: &Guest,
+    request: hyper::Request<Incoming>,
+    unread: &Unread,
+) -> Response {
+    let request = request.map(|body| Body::new(Watched::new(body, unread)));
+    guest.is_asking(true);
+    let mut response = dispatch(service, guest, request).await;
+    guest.is_asking(false);
+    if unread.is_left() {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 #[cfg(test)]
@@ -194,7 +253,7 @@ mod tests {
     async fn a_full_house_does_not_keep_the_server_from_ending() {
         let store = StateStore::new(Arc::new(InMemory::new()), Clock::new(|| Timestamp::UNIX_EPOCH));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
-        let full = Door { listener, room: Arc::new(Semaphore::new(0)) };
+        let full = Door { listener, room: Arc::new(Semaphore::new(0)), guests: Guests::new(1) };
         let (_stop, stopped) = watch::channel(true);
 
         let ending = accept_until(stopped, full, Arc::new(Service::open(store)), None);

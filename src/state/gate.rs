@@ -18,7 +18,6 @@ use hmac::{Hmac, Mac as _};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::attempts::Attempts;
@@ -58,10 +57,10 @@ pub(super) struct Caller {
 pub(super) enum Refusal {
     /// There are no credentials: a client may ask once without.
     Missing,
-    /// They are wrong; the name is what the caller said.
-    Wrong(String),
+    /// They are wrong; the name is that of a user, if there is such a one.
+    Wrong(Option<String>),
     /// Too many were wrong before.
-    LockedOut(String, Duration),
+    LockedOut(Option<String>, Duration),
 }
 
 /// Several users and what is known about their attempts.
@@ -110,19 +109,21 @@ impl UserGate {
         let pair = header.and_then(pair_of).map(Zeroizing::new).ok_or(Refusal::Missing)?;
         let text = std::str::from_utf8(&pair).unwrap_or_default();
         let (name, password) = text.split_once(':').unwrap_or_default();
-        if let Some(left) = self.attempts.lockout(peer, name, Instant::now()) {
-            return Err(Refusal::LockedOut(name.to_owned(), left));
-        }
         let user = self.users.0.iter().find(|user| user.name == name);
-        if self.is_right(user, name, password).await {
-            self.attempts.succeeded(peer, name);
-            if let Some(user) = user {
-                let (name, own) = (user.name.clone(), Some(user.name.clone()));
-                return Ok(Caller { name, user: own, rights: user.rights.clone() });
+        // People type their password here: a name that no user has goes no further.
+        let known = user.map(|user| user.name.clone());
+        let attempt = match self.attempts.begin(peer, name).await {
+            Ok(attempt) => attempt,
+            Err(left) => return Err(Refusal::LockedOut(known, left)),
+        };
+        let is_right = self.is_right(user, name, password).await;
+        match user {
+            Some(user) if is_right => {
+                attempt.succeed();
+                Ok(Caller { name: user.name.clone(), user: known, rights: user.rights.clone() })
             }
+            _ => Err(Refusal::Wrong(known)),
         }
-        self.attempts.failed(peer, name, Instant::now());
-        Err(Refusal::Wrong(name.to_owned()))
     }
 
     async fn is_right(&self, user: Option<&User>, name: &str, password: &str) -> bool {
@@ -224,8 +225,9 @@ mod tests {
         let gate = gate();
 
         for pair in ["dana:wrong", "dana:", "kim:pass", "kim:", "nobody:correct horse", ":", "dana"] {
-            let name = pair.split_once(':').unwrap_or_default().0.to_owned();
-            assert_eq!(admitted(&gate, pair).await, Err(Refusal::Wrong(name)), "{pair}");
+            let name = pair.split_once(':').unwrap_or_default().0;
+            let known = ["dana", "kim"].contains(&name).then(|| name.to_owned());
+            assert_eq!(admitted(&gate, pair).await, Err(Refusal::Wrong(known)), "{pair}");
         }
         assert_eq!(gate.admit(None, PEER).await.err(), Some(Refusal::Missing));
     }
@@ -246,6 +248,22 @@ mod tests {
         for pair in ["dana:correct horse", "kim:pass:word"] {
             assert_eq!((cost(pair).await, cost(pair).await), (1, 0), "{pair}");
         }
+    }
+
+    #[tokio::test]
+    async fn of_eighty_guesses_at_once_ten_are_looked_at_and_eighty_right_ones_all_come_in() {
+        let gate = gate();
+        let Gate::Users(users) = &gate else { unreachable!("a gate for users") };
+
+        let right = futures::future::join_all((0..80).map(|_| admitted(&gate, "kim:pass:word"))).await;
+        let before = users.hashed.load(Ordering::Relaxed);
+        let guesses: Vec<String> = (0..80).map(|number| format!("dana:guess {number}")).collect();
+        let wrong = futures::future::join_all(guesses.iter().map(|guess| admitted(&gate, guess))).await;
+
+        assert!(right.iter().all(Result::is_ok), "{right:?}");
+        assert_eq!(users.hashed.load(Ordering::Relaxed) - before, 10);
+        let refused = wrong.iter().filter(|outcome| matches!(outcome, Err(Refusal::LockedOut(..)))).count();
+        assert_eq!(refused, 70);
     }
 
     #[tokio::test]

@@ -3,7 +3,6 @@
 //! A change that has begun runs to its end even if the client hangs up, so that whoever
 //! waits for [`Service::quiesce`] knows what is in the store. Begin at [`dispatch`].
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -15,15 +14,18 @@ use axum::response::Response;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::attempts::shortened;
 use super::body::{Expected, Received, receive};
+use super::foreign_page::{foreign_host, foreign_page};
 use super::gate::{Caller, Gate, Refusal};
+use super::guests::Guest;
 use super::held_lock::id_of;
-use super::neighbour::strangeness;
 use super::target::{Target, lock_id, query};
 use super::trail::Trail;
 use super::{Claim, HeldLock, Right, Service, StateName, answer, copy_handlers, page};
 use crate::error::{Error, Result};
+
+/// Stands for a name that no user has: people type their password there.
+const UNKNOWN: &str = "an unknown user";
 
 /// A request on its way through the handlers.
 pub(super) struct Asked {
@@ -33,17 +35,17 @@ pub(super) struct Asked {
 }
 
 /// Answers any request.
-pub(super) async fn dispatch(service: Arc<Service>, peer: IpAddr, request: Request) -> Response {
+pub(super) async fn dispatch(service: Arc<Service>, guest: &Guest, request: Request) -> Response {
     let begun = Instant::now();
     let (parts, body) = request.into_parts();
     let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
     let mut trail = Trail::new();
-    let response = answer_to(Arc::clone(&service), peer, parts, body, &mut trail).await;
+    let response = answer_to(Arc::clone(&service), guest, parts, body, &mut trail).await;
     let status = response.status().as_u16();
     service.metrics.answered(trail.action, status, begun.elapsed());
     tracing::debug!(%method, path, status, user = trail.user.as_deref(), "served");
     if trail.is_worth_keeping() {
-        let written = service.audit.write(&trail.entry(service.store.now(), peer, status));
+        let written = service.audit.write(&trail.entry(service.store.now(), guest.peer, status));
         service.metrics.unaudited.fetch_add(u64::from(written.is_err()), Ordering::Relaxed);
     }
     response
@@ -51,7 +53,7 @@ pub(super) async fn dispatch(service: Arc<Service>, peer: IpAddr, request: Reque
 
 async fn answer_to(
     service: Arc<Service>,
-    peer: IpAddr,
+    guest: &Guest,
     parts: Parts,
     body: Body,
     trail: &mut Trail,
@@ -68,17 +70,16 @@ async fn answer_to(
         }
         _ => {}
     }
-    if matches!(service.gate, Gate::Open)
-        && let Some(words) = strangeness(&parts)
-    {
-        (trail.action, trail.user) = ("login", Some("anybody".to_owned()));
+    if let Some(words) = strangeness(&service, &parts) {
+        (trail.action, trail.user) = ("login", Some(UNKNOWN.to_owned()));
         return answer::text(StatusCode::FORBIDDEN, words);
     }
-    let admitted = service.gate.admit(parts.headers.get(header::AUTHORIZATION), peer).await;
+    let admitted = service.gate.admit(parts.headers.get(header::AUTHORIZATION), guest.peer).await;
     let caller = match admitted {
         Ok(caller) => caller,
         Err(refusal) => return refuse(&service, refusal, trail),
     };
+    guest.has_logged_in();
     trail.user = Some(caller.name.clone());
     let asked = Asked { service, parts, caller };
     match target {
@@ -95,20 +96,29 @@ async fn answer_to(
     }
 }
 
+/// Returns why nobody's credentials count for a request, if so.
+fn strangeness(service: &Service, parts: &Parts) -> Option<String> {
+    match service.gate {
+        Gate::Open => foreign_host(parts).or_else(|| foreign_page(parts)),
+        Gate::One(_) | Gate::Users(_) => foreign_page(parts),
+    }
+}
+
 fn refuse(service: &Service, refusal: Refusal, trail: &mut Trail) -> Response {
     trail.action = "login";
+    let told = |name: Option<String>| name.unwrap_or_else(|| UNKNOWN.to_owned());
     match refusal {
         // A client's first request is often one without credentials; nothing was guessed.
         Refusal::Missing => answer::unauthorized(),
         Refusal::Wrong(name) => {
-            let name = shortened(&name);
+            let name = told(name);
             service.metrics.failed_logins.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(user = name, "a login failed");
             trail.user = Some(name);
             answer::unauthorized()
         }
         Refusal::LockedOut(name, left) => {
-            trail.user = Some(shortened(&name));
+            trail.user = Some(told(name));
             answer::locked_out(left)
         }
     }

@@ -1,37 +1,100 @@
 //! Whether a server can do its work: after a change that the store did not take, it says no
 //! until the store takes something again.
+//!
+//! Everybody may ask, without credentials, so that asking must cost nothing: the store is
+//! tried only while there is a doubt, by one caller at a time, and not often.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use super::{Service, answer};
 use crate::error::{Kind, Result};
+
+/// How often the store may be tried in a row.
+const TRIALS: u32 = 3;
+
+/// How long it takes until it may be tried once more.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// Whether the store is known to work.
+#[derive(Debug, Default)]
+pub(super) struct Doubt {
+    /// Whether a change failed because of the store since it was last known to work.
+    is_there: AtomicBool,
+    /// Held by whoever tries the store.
+    trials: Mutex<Trials>,
+}
+
+/// The trials of late.
+#[derive(Debug, Default)]
+struct Trials {
+    used: u32,
+    since: Option<Instant>,
+}
+
+impl Trials {
+    /// Uses one up, if there is one left.
+    fn take(&mut self, now: Instant) -> bool {
+        let since = *self.since.get_or_insert(now);
+        let passed = now.duration_since(since).as_secs() / PAUSE.as_secs();
+        if passed > 0 {
+            self.used = self.used.saturating_sub(u32::try_from(passed).unwrap_or(u32::MAX));
+            self.since = Some(now);
+        }
+        let is_left = self.used < TRIALS;
+        self.used += u32::from(is_left);
+        is_left
+    }
+}
 
 impl Service {
     /// Remembers a change that failed for a reason of the store.
     pub(super) fn note<T>(&self, outcome: &Result<T>) {
         if matches!(outcome, Err(error) if error.kind() == Kind::Unavailable) {
-            self.is_doubtful.store(true, Ordering::Relaxed);
+            self.doubt.is_there.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Answers whether changes can be stored; asks the store only if there is a doubt.
+    /// Answers whether changes can be stored.
     pub(super) async fn health(&self) -> Response {
-        if !self.is_doubtful.load(Ordering::Relaxed) {
+        if !self.doubt.is_there.load(Ordering::Relaxed) || self.dispel_doubt().await {
             return answer::text(StatusCode::OK, "ok");
         }
-        match self.store.check_writable().await {
-            Ok(()) => {
-                self.is_doubtful.store(false, Ordering::Relaxed);
-                answer::text(StatusCode::OK, "ok")
-            }
-            // Who asks needs no credentials, so that the reason stays in the log.
-            Err(error) => {
-                tracing::error!(%error, "the store cannot be written");
-                answer::text(StatusCode::SERVICE_UNAVAILABLE, "the store cannot be written")
-            }
+        answer::text(StatusCode::SERVICE_UNAVAILABLE, "the store cannot be written")
+    }
+
+    /// Tries the store, unless somebody else does or did just now; returns whether it works again.
+    async fn dispel_doubt(&self) -> bool {
+        let Ok(mut trials) = self.doubt.trials.try_lock() else { return false };
+        if !trials.take(Instant::now()) {
+            return false;
         }
+        match self.store.check_writable().await {
+            Ok(()) => self.doubt.is_there.store(false, Ordering::Relaxed),
+            // Who asks needs no credentials, so that the reason stays in the log.
+            Err(error) => tracing::error!(%error, "the store cannot be written"),
+        }
+        !self.doubt.is_there.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_store_is_tried_a_few_times_and_then_once_in_a_while() {
+        let (mut trials, begun) = (Trials::default(), Instant::now());
+        let mut heard = |after: Duration| (0..100).filter(|_| trials.take(begun + after)).count();
+
+        assert_eq!(heard(Duration::ZERO), 3);
+        assert_eq!(heard(PAUSE), 1);
+        assert_eq!(heard(2 * PAUSE), 1);
+        assert_eq!(heard(100 * PAUSE), 3);
     }
 }

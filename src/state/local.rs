@@ -1,4 +1,4 @@
-//! A local folder as an object store: private to its owner, and durable.
+//! A local folder as an object store: private to its owner or to a group, and durable.
 //!
 //! What lies in it is the business of [`PrivateFolder`]; here is the root folder itself,
 //! and who may read it. Deletes are never flushed, and need not be: only superseded

@@ -1,10 +1,13 @@
-//! A local folder as an object store whose files and folders belong to their owner alone.
+//! A local folder as an object store whose files and folders belong to their owner alone,
+//! or to a group where a person has made them so.
 //!
 //! Reading, listing and deleting are those of [`LocalFileSystem`]. Writing is done here,
 //! because that one gives every file the mode of the umask: a file is made with mode 0600
 //! beside its place, flushed if that is asked for, and renamed; folders are made with mode
-//! 0700. Folders that an earlier version left open are closed on the way. Begin at
-//! [`PrivateFolder::over`].
+//! 0700. In a folder that a group shares (setgid, and writable for the group) it is 0660 and
+//! 2770: what is made there gets the folder's group from the system, whoever makes it. A folder
+//! that is shared in any way keeps its mode; one that an earlier version left readable for
+//! others is closed on the way. Begin at [`PrivateFolder::over`].
 
 use std::fmt;
 use std::fs::{DirBuilder, File, Permissions};
@@ -21,6 +24,15 @@ use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMode,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
+
+/// The group of what is made in a folder is the folder's own.
+const SETGID: u32 = 0o2000;
+
+/// The group may write.
+const GROUP_WRITES: u32 = 0o020;
+
+/// Anybody but the owner may do anything.
+const OTHERS: u32 = 0o077;
 
 /// Folders below it come and go with what they hold.
 const PASSING: &str = "@probe";
@@ -63,6 +75,9 @@ impl PrivateFolder {
         self.make_folders(folder)?;
         // Such a name is neither a number nor that of a copy, so nobody takes it for one.
         let mut file = tempfile::Builder::new().prefix("#").tempfile_in(folder)?;
+        if is_shared(folder) {
+            file.as_file().set_permissions(Permissions::from_mode(0o660))?;
+        }
         payload.iter().try_for_each(|part| file.write_all(part))?;
         if self.flushing == Flushing::Always {
             file.as_file().sync_all()?;
@@ -75,13 +90,13 @@ impl PrivateFolder {
         if self.flushing == Flushing::Always { flush(folder) } else { Ok(()) }
     }
 
-    /// Makes what is missing between the root and a folder, and closes what is open to others.
+    /// Makes what is missing between the root and a folder, and closes what was left open to others.
     fn make_folders(&self, folder: &std::path::Path) -> io::Result<()> {
         let below: Vec<_> = folder.ancestors().take_while(|part| *part != self.root).collect();
         for part in below.into_iter().rev() {
             match std::fs::metadata(part) {
-                // Somebody else's folder stays as its owner wants it.
-                Ok(facts) if facts.is_dir() && facts.permissions().mode() & 0o077 != 0 => {
+                Ok(facts) if facts.is_dir() && is_left_open(facts.permissions().mode()) => {
+                    // Somebody else's folder stays as its owner wants it.
                     let _ = std::fs::set_permissions(part, Permissions::from_mode(0o700));
                 }
                 Ok(_) => {}
@@ -106,9 +121,23 @@ impl PrivateFolder {
     }
 }
 
+/// Returns whether a group works in a folder together, so that all must be able to use what is there.
+fn is_shared(folder: &std::path::Path) -> bool {
+    let shared = SETGID | GROUP_WRITES;
+    std::fs::metadata(folder).is_ok_and(|facts| facts.permissions().mode() & shared == shared)
+}
+
+/// Returns whether others may look into a folder although nobody can have meant to share it.
+const fn is_left_open(mode: u32) -> bool {
+    mode & OTHERS != 0 && mode & (SETGID | GROUP_WRITES) == 0
+}
+
 /// Makes one folder; its link survives a power cut, for no later write would flush it.
 fn make_folder(folder: &std::path::Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
+        Ok(()) if folder.parent().is_some_and(is_shared) => {
+            std::fs::set_permissions(folder, Permissions::from_mode(0o2770))?;
+        }
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }

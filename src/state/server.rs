@@ -6,7 +6,6 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
@@ -16,6 +15,8 @@ use tokio::task::JoinHandle;
 use super::audit::{Audit, AuditSink};
 use super::connection::{Door, accept_until, serve};
 use super::gate::Gate;
+use super::guests::Guests;
+use super::health::Doubt;
 use super::metrics::Metrics;
 use super::room::Rooms;
 use super::{Credentials, Patience, StateStore, Tls, Users};
@@ -50,8 +51,7 @@ pub struct Service {
     pub(super) patience: Patience,
     pub(super) audit: Audit,
     pub(super) metrics: Metrics,
-    /// Whether a change failed because of the store since the store was last known to work.
-    pub(super) is_doubtful: AtomicBool,
+    pub(super) doubt: Doubt,
     /// Held for reading by every change under way.
     pub(super) running: Arc<RwLock<()>>,
 }
@@ -82,7 +82,7 @@ impl Service {
             patience: Patience::default(),
             audit: Audit::default(),
             metrics: Metrics::default(),
-            is_doubtful: AtomicBool::new(false),
+            doubt: Doubt::default(),
             running: Arc::new(RwLock::new(())),
         }
     }
@@ -123,7 +123,9 @@ impl Service {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (_stop, stopped) = watch::channel(false);
-        serve(stream, peer, &self, stopped).await;
+        if let Some(guest) = Guests::new(1).enter(peer) {
+            serve(stream, &guest, &self, stopped).await;
+        }
     }
 }
 

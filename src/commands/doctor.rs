@@ -13,7 +13,9 @@ use crate::model::{Stack, StackId, counted};
 use crate::report::{Asking, Terminal, Tone, passphrase_prompt};
 use crate::secrets::keyring::Keyring;
 use crate::stacks;
+use crate::tofu::Tofu;
 use crate::tofu::environment::child_environment;
+use crate::trust::UserKey;
 
 /// Check the project and this machine, with a fix for each finding
 ///
@@ -104,7 +106,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
         "project",
         format!("{} at {}", workspace.project.name, workspace.project.root.display()),
     ));
-    findings.push(tofu(&workspace, context).await);
+    findings.extend(tofu(&workspace, context).await);
     findings.extend(stack_findings(&workspace));
     findings.push(isolation(&workspace));
     findings.push(writable(&workspace));
@@ -121,15 +123,34 @@ fn environment(context: &Context) -> Finding {
     }
 }
 
-async fn tofu(workspace: &Workspace, context: &Context) -> Finding {
+async fn tofu(workspace: &Workspace, context: &Context) -> Vec<Finding> {
     match deps::find(&workspace.project, context).await {
         Ok(search) => match search.found {
-            Some(tofu) => Finding::pass("tofu", format!("{} at {}", tofu.version, tofu.path.display())),
+            Some(tofu) => {
+                let found = format!("{} at {}", tofu.version, tofu.path.display());
+                vec![Finding::pass("tofu", found), plans(&tofu, context)]
+            }
             None => {
-                Finding::warn("tofu", "not installed yet", "`infra deps install`; any run gets it by itself")
+                let fix = "`infra deps install`; any run gets it by itself";
+                vec![Finding::warn("tofu", "not installed yet", fix)]
             }
         },
-        Err(error) => Finding::fail("tofu", &error),
+        Err(error) => vec![Finding::fail("tofu", &error)],
+    }
+}
+
+/// Tells whether saved plans are bound to this user; makes no key.
+fn plans(tofu: &Tofu, context: &Context) -> Finding {
+    if !engine::can_bind_plans(tofu) {
+        let message = "saved plans are not encrypted with your key: this tofu cannot do that";
+        return Finding::warn("plans", message, "OpenTofu 1.10 or newer can: `infra deps`");
+    }
+    match UserKey::existing(&context.env) {
+        Ok(_) => Finding::pass("plans", "saved plans are encrypted with a key of yours"),
+        Err(error) => {
+            let message = format!("plans cannot be saved: {}", error.message());
+            Finding::warn("plans", message, error.hints().join("; "))
+        }
     }
 }
 

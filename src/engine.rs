@@ -13,6 +13,7 @@ mod checks;
 mod consent;
 mod failure;
 mod finishing;
+mod foreign_plan;
 mod init;
 mod inputs;
 mod inspect;

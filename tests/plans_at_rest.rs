@@ -337,3 +337,24 @@ fn the_command_of_the_key_is_not_for_people() {
     project.run("--help").succeeds().stdout_lacks("plan-key");
     project.run("man").stdout_lacks("plan-key");
 }
+
+#[test]
+fn doctor_says_whether_saved_plans_are_encrypted() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    let terraform = project.user_state().with_file_name("terraform");
+    std::fs::write(&terraform, "#!/bin/sh\necho 'Terraform v1.9.8'\n").unwrap();
+    std::fs::set_permissions(&terraform, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let finding = |project: &Project| {
+        let findings = project.run("doctor --json").json();
+        findings.as_array().unwrap().iter().find(|finding| finding["check"] == "plans").unwrap().clone()
+    };
+
+    let with_tofu = finding(&project);
+    project.write("infra.yaml", &format!("name: lab\ntofu: {{ binary: \"{}\" }}\n", terraform.display()));
+    let with_terraform = finding(&project);
+
+    assert_eq!(with_tofu["status"], "pass");
+    assert!(!project.user_state().exists(), "looking makes no key");
+    assert_eq!(with_terraform["status"], "warn");
+    assert!(with_terraform["message"].as_str().unwrap().contains("not encrypted"), "{with_terraform}");
+}

@@ -9,11 +9,9 @@ use super::applied;
 use super::failure::{Stop, explain, unsaved_state, way_to_save};
 use super::init::init_stack;
 use super::inputs::{Inputs, resolve_inputs};
-use super::inspect::successful;
 use super::options::{RunOptions, StalePlans, WhenToInit};
-use super::plan_changes::changes_in;
 use super::plan_keys::PlanHome;
-use super::provenance::{Provenance, Verdict, prove, untrusted};
+use super::provenance::{Verdict, prove, untrusted};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
 use super::source::source_fingerprint;
@@ -39,7 +37,7 @@ pub(super) struct StackLife<'a> {
 pub(super) struct Planned {
     pub record: PlanRecord,
     /// Where it lies.
-    plans: SavedPlans,
+    pub plans: SavedPlans,
     /// Whether it was saved by `plan`, and so has been reviewed.
     pub reviewed: bool,
     /// Whether somebody else made it: only a yes to this very plan counts.
@@ -48,10 +46,10 @@ pub(super) struct Planned {
     pub shown_before: Option<Vec<ResourceChange>>,
 }
 
-const OTHER_VALUES: &str = "the values it takes from other stacks changed since";
+pub(super) const OTHER_VALUES: &str = "the values it takes from other stacks changed since";
 
 /// Why a saved plan must not be applied as it is.
-enum Staleness {
+pub(super) enum Staleness {
     /// It still fits.
     Fresh,
     /// What it takes from other stacks changed.
@@ -77,7 +75,7 @@ impl Planned {
     }
 }
 
-impl<'a> StackLife<'a> {
+impl StackLife<'_> {
     /// Prepares the working folder.
     pub async fn init(self, when: WhenToInit, extra: &[String]) -> Result<(), Stop> {
         self.check_files()?;
@@ -152,49 +150,6 @@ impl<'a> StackLife<'a> {
             Staleness::Inputs => Err(stale(&self.run.stack.id, OTHER_VALUES).into()),
             Staleness::Other(reason) => Err(stale(&self.run.stack.id, &reason).into()),
         }
-    }
-
-    /// Returns what is known about where saved plans come from.
-    fn provenance<'b>(self, plans: &'b SavedPlans) -> Provenance<'b>
-    where
-        'a: 'b,
-    {
-        let session = self.session;
-        let key = session.plan_keys.user().ok();
-        Provenance { project: &session.project, plans, key, trusted: self.options.trusted }
-    }
-
-    fn tell_ignored(self, why: &str) {
-        let id = &self.run.stack.id;
-        let message = format!("its saved plan is not taken, and it is planned anew: {why}");
-        self.session.tell_once(Some(id), message, vec![format!("save one of your own: `infra plan {id}`")]);
-    }
-
-    /// Shows what the plan of somebody else does; its record may say anything.
-    async fn show_foreign(
-        self,
-        plans: SavedPlans,
-        record: PlanRecord,
-        staleness: Staleness,
-    ) -> Result<Planned, Stop> {
-        let id = &self.run.stack.id;
-        match staleness {
-            Staleness::Fresh => {}
-            _ if self.options.stale == StalePlans::Replan => return self.plan_privately().await,
-            Staleness::Inputs => return Err(stale(id, OTHER_VALUES).into()),
-            Staleness::Other(reason) => return Err(stale(id, &reason).into()),
-        }
-        let path = plans.plan_path(id);
-        let base = || self.session.call_reading_plan(&self.run.stack, &self.run.env, &path);
-        let shown = successful(self.session, id, call::show_json(base()?, &path)).await?;
-        let (changes, outputs_changed) =
-            changes_in(&serde_json::from_slice(&shown.stdout).unwrap_or_default());
-        let text = successful(self.session, id, call::show(base()?, Some(&path))).await?;
-        let text = String::from_utf8_lossy(&text.stdout);
-        let text = text.lines().map(|line| self.session.redacted(line)).collect();
-        let record = PlanRecord { changes, outputs_changed, ..record };
-        self.tell_planned(&record, text, Reviewed::Yes);
-        Ok(Planned { record, plans, reviewed: false, foreign: true, shown_before: None })
     }
 
     /// Applies exactly this plan and removes it.
@@ -410,7 +365,7 @@ impl<'a> StackLife<'a> {
         Ok(heard)
     }
 
-    fn tell_planned(self, record: &PlanRecord, text: Vec<String>, reviewed: Reviewed) {
+    pub fn tell_planned(self, record: &PlanRecord, text: Vec<String>, reviewed: Reviewed) {
         self.session.events.emit(RunEvent::Planned {
             stack: record.stack.clone(),
             changes: record.shown_changes(),
@@ -423,7 +378,7 @@ impl<'a> StackLife<'a> {
 
 /// Whether a plan was shown by an earlier command.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Reviewed {
+pub(super) enum Reviewed {
     Yes,
     No,
 }

@@ -246,7 +246,10 @@ fn plan_files_that_are_no_files_are_refused_without_waiting() {
             project.run("plan").succeeds();
         }
     }
-    assert_eq!(std::fs::read_to_string(outside).unwrap(), "outside");
+    assert_eq!(std::fs::read_to_string(&outside).unwrap(), "outside");
+    std::fs::remove_dir_all(project.path(".infra/plans/01-a")).unwrap();
+    std::os::unix::fs::symlink(outside.parent().unwrap(), project.path(".infra/plans/01-a")).unwrap();
+    project.run("plan").exits(1).stderr_has("is a link that leads elsewhere");
 }
 
 #[test]

@@ -143,7 +143,7 @@ async fn tofu(workspace: &Workspace, context: &Context) -> Vec<Finding> {
 fn plans(tofu: &Tofu, context: &Context) -> Finding {
     if !engine::can_bind_plans(tofu) {
         let message = "saved plans are not encrypted with your key: this tofu cannot do that";
-        return Finding::warn("plans", message, "OpenTofu 1.10 or newer can: `infra deps`");
+        return Finding::warn("plans", message, "OpenTofu can: `infra deps`");
     }
     match UserKey::existing(&context.env) {
         Ok(_) => Finding::pass("plans", "saved plans are encrypted with a key of yours"),

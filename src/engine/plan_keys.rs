@@ -79,7 +79,8 @@ impl PlanKeys {
 
 /// Returns whether a tofu can encrypt plans with a key that another program hands out.
 pub fn can_bind_plans(tofu: &Tofu) -> bool {
-    tofu.flavour == Flavour::OpenTofu && (tofu.version.major, tofu.version.minor) >= (1, 10)
+    // The provider `external` came with 1.10, which is older than any that is run.
+    tofu.flavour == Flavour::OpenTofu
 }
 
 impl Session {
@@ -106,7 +107,7 @@ impl Session {
             return Ok(self.with_part(call, stack, PlanPart::Unsaid));
         }
         match (home, self.state_key_of(stack)) {
-            (PlanHome::Here, key) if can_bind_plans(&self.tofu) => match self.plan_keys.user() {
+            (PlanHome::Here, key) => match self.plan_keys.user() {
                 Ok(_) => self.with_user_key(call, stack),
                 Err(_) => {
                     let key = key.map_or_else(|| self.plan_keys.for_this_run(), Ok)?;
@@ -114,12 +115,11 @@ impl Session {
                     Ok(self.with_part(call, stack, PlanPart::Passphrase(key)))
                 }
             },
-            (_, Some(key)) => Ok(self.with_part(call, stack, PlanPart::Passphrase(key))),
+            (PlanHome::Leaving, Some(key)) => Ok(self.with_part(call, stack, PlanPart::Passphrase(key))),
             (PlanHome::Leaving, None) => {
                 self.tell_plain();
                 Ok(call)
             }
-            (PlanHome::Here, None) => Ok(call),
         }
     }
 
@@ -152,7 +152,7 @@ impl Session {
     /// Returns whether it is this program that gives tofu the setting, and not the caller.
     fn decides_about_plans(&self, stack: &Stack, own: &BTreeMap<String, String>) -> bool {
         let by_caller = self.env.get(SETTING).is_some() && self.state_key_of(stack).is_none();
-        self.tofu.flavour == Flavour::OpenTofu && !own.contains_key(SETTING) && !by_caller
+        can_bind_plans(&self.tofu) && !own.contains_key(SETTING) && !by_caller
     }
 
     fn state_key_of(&self, stack: &Stack) -> Option<&StateKey> {

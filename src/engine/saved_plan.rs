@@ -99,10 +99,15 @@ impl SavedPlans {
 
     /// Makes room for a new plan: removes the old one and closes the folder to others.
     pub fn prepare(&self, stack: &StackId) -> Result<PathBuf> {
-        self.remove(stack)?;
         let path = self.plan_path(stack);
         let dir = path.parent().unwrap_or(&self.dir);
         crate::atomic_file::create_private_dir(dir)?;
+        let real = |path: &Path| std::fs::canonicalize(path).map_err(io("read", path));
+        if !real(dir)?.starts_with(real(&self.dir)?) {
+            return Err(Error::invalid(format!("`{}` is a link that leads elsewhere", dir.display()))
+                .hint(format!("remove it: `rm {}`", dir.display())));
+        }
+        self.remove(stack)?;
         Ok(path)
     }
 

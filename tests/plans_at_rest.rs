@@ -191,6 +191,7 @@ fn a_plan_that_this_users_key_does_not_open_is_made_anew() {
     project.run("plan").succeeds();
 
     as_another(&project, "apply --no-input").exits(64);
+    as_another(&project, "show x --plan").exits(77).stderr_has("a key that is not yours");
     let run = as_another(&project, "apply --yes --trust").succeeds();
 
     run.stderr_has("planned anew: it is encrypted with a key that is not yours").stderr_has("applied +1");

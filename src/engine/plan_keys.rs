@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use super::own_encryption::{Subject, declares};
 use super::session::Session;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::events::RunEvent;
 use crate::model::fingerprint::hex;
 use crate::model::{Environment, Stack, StackId};
@@ -133,7 +133,10 @@ impl Session {
         let call = self.call(stack, own)?;
         match plan_form(plan) {
             _ if !self.decides_about_plans(stack, own) => Ok(call),
-            PlanForm::UserKey(_) => self.with_user_key(call, stack),
+            PlanForm::UserKey(mark) => {
+                self.check_mark(&mark, stack, plan)?;
+                self.with_user_key(call, stack)
+            }
             PlanForm::Passphrase(name) => {
                 let keys = [self.state_key_of(stack), self.plan_keys.for_this_run.get()];
                 let key = keys.into_iter().flatten().find(|key| key.name() == name);
@@ -141,6 +144,17 @@ impl Session {
             }
             PlanForm::Plain | PlanForm::Other => Ok(self.with_part(call, stack, PlanPart::Unsaid)),
         }
+    }
+
+    /// Refuses a plan that tofu could not open, in words that help.
+    fn check_mark(&self, mark: &str, stack: &Stack, plan: &Path) -> Result<()> {
+        let key = UserKey::existing(&self.plan_keys.env)?;
+        if key.is_some_and(|key| key.plan_mark() == mark) {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Refused, "the plan is encrypted with a key that is not yours")
+            .at(plan.display())
+            .hint(format!("make one of your own: `infra plan {}`", stack.id)))
     }
 
     fn tell_plain(&self) {

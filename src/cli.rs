@@ -119,6 +119,13 @@ pub fn definition() -> clap::Command {
 
 /// Runs the program: arguments in, exit code out.
 pub fn run(args: Vec<OsString>, env: Environment, clock: Clock) -> Exit {
+    // Part of every call of tofu that touches a plan: nothing else may start before it.
+    if commands::plan_key::is_meant(&args) {
+        return commands::plan_key::run(&args).unwrap_or_else(|error| {
+            let terminal = Terminal::detect(&env, ColorChoice::Never, Verbosity::Normal);
+            fail(&terminal, &error, false)
+        });
+    }
     if env.get(COMPLETE).is_some() {
         return complete(args, &env);
     }

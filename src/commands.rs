@@ -29,6 +29,7 @@ pub mod new_stack;
 pub mod output;
 mod past;
 pub mod plan;
+pub mod plan_key;
 pub mod runs;
 pub mod schema;
 pub mod secrets;

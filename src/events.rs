@@ -145,6 +145,8 @@ pub struct Proposal {
     pub note: Option<String>,
     /// Whether it loses resources although it is protected.
     pub is_protected: bool,
+    /// Whether its plan was made by somebody else, or elsewhere.
+    pub is_foreign: bool,
 }
 
 impl Proposal {

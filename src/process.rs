@@ -19,6 +19,6 @@ pub use child::{Captured, Stream, capture, passthrough, run};
 pub use child_note::ChildNote;
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;
-pub use liveness::{hostname, is_alive, started_at, this_holder, this_process};
+pub use liveness::{hostname, is_alive, started_at, this_holder, this_process, this_program};
 pub use machine::bearable_parallelism;
 pub use memory::available_memory;

@@ -14,8 +14,9 @@ use crate::model::{Stack, StackId, counted};
 use crate::report::{Asking, Terminal, Tone, passphrase_prompt};
 use crate::secrets::keyring::{KeyTrust, Keyring};
 use crate::stacks;
+use crate::tofu::Tofu;
 use crate::tofu::environment::child_environment;
-use crate::trust::{Thing, ThingKind};
+use crate::trust::{Thing, ThingKind, UserKey};
 
 /// Check the project and this machine, with a fix for each finding
 ///
@@ -108,7 +109,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     ));
     let trust = Trusted::of(&workspace, context).await;
     findings.push(trust.finding());
-    findings.push(tofu(&workspace, &trust, context).await);
+    findings.extend(tofu(&workspace, &trust, context).await);
     findings.extend(stack_findings(&workspace));
     findings.push(isolation(&workspace));
     findings.push(writable(&workspace));
@@ -158,18 +159,38 @@ fn environment(context: &Context) -> Finding {
     }
 }
 
-async fn tofu(workspace: &Workspace, trust: &Trusted, context: &Context) -> Finding {
+async fn tofu(workspace: &Workspace, trust: &Trusted, context: &Context) -> Vec<Finding> {
     if !trust.with(ThingKind::TofuBinary) {
-        return Finding::warn("tofu", "not looked at: it is a program of this project", "`infra trust`");
+        let message = "not looked at: it is a program of this project";
+        return vec![Finding::warn("tofu", message, "`infra trust`")];
     }
     match deps::find(&workspace.project, context).await {
         Ok(search) => match search.found {
-            Some(tofu) => Finding::pass("tofu", format!("{} at {}", tofu.version, tofu.path.display())),
+            Some(tofu) => {
+                let found = format!("{} at {}", tofu.version, tofu.path.display());
+                vec![Finding::pass("tofu", found), plans(&tofu, context)]
+            }
             None => {
-                Finding::warn("tofu", "not installed yet", "`infra deps install`; any run gets it by itself")
+                let fix = "`infra deps install`; any run gets it by itself";
+                vec![Finding::warn("tofu", "not installed yet", fix)]
             }
         },
-        Err(error) => Finding::fail("tofu", &error),
+        Err(error) => vec![Finding::fail("tofu", &error)],
+    }
+}
+
+/// Tells whether saved plans are bound to this user; makes no key.
+fn plans(tofu: &Tofu, context: &Context) -> Finding {
+    if !engine::can_bind_plans(tofu) {
+        let message = "saved plans are not encrypted with your key: this tofu cannot do that";
+        return Finding::warn("plans", message, "OpenTofu can: `infra deps`");
+    }
+    match UserKey::existing(&context.env) {
+        Ok(_) => Finding::pass("plans", "saved plans are encrypted with a key of yours"),
+        Err(error) => {
+            let message = format!("plans cannot be saved: {}", error.message());
+            Finding::warn("plans", message, error.hints().join("; "))
+        }
     }
 }
 

@@ -10,7 +10,10 @@ use super::Context;
 use super::past::{choose, take_up, warn_of_removed, warn_of_the_past};
 use super::stack_args::StackArgs;
 use super::workspace::{Purpose, Workspace};
-use crate::engine::{self, Approval, RunOptions, SavedPlans, StalePlans, StateNeed, WhenToInit};
+use crate::engine::{
+    self, Approval, PlanRecord, Provenance, RunOptions, SavedPlans, StalePlans, StateNeed, Verdict,
+    WhenToInit,
+};
 use crate::error::{Error, Exit, Result};
 use crate::events::Events;
 use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, StackRun};
@@ -21,6 +24,7 @@ use crate::report::{
 };
 use crate::stacks::{self, StateRisk};
 use crate::tofu::call::PlanMode;
+use crate::trust::UserKey;
 
 /// Flags of every run.
 #[derive(Args, Clone, Debug, Default)]
@@ -125,7 +129,7 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     }
     let options = options(&request, &workspace, chosen.len(), context);
     check_arguments(&request)?;
-    check_can_ask(&plan, &request, &options, context)?;
+    check_can_ask(&workspace, &plan, &request, &options, context)?;
     let report = run(&workspace, &plan, &options, &request, context).await?;
     if request.run.json {
         context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
@@ -243,6 +247,8 @@ fn options(request: &Request, workspace: &Workspace, stacks: usize, context: &Co
         private_dir: workspace.project.runs_dir().join(&run_id).join("plans"),
         run_id,
         approval: if request.yes { Approval::Given } else { Approval::Ask },
+        has_person: context.asking() != Asking::Nobody,
+        trusted: context.trust.covers(&workspace.project.root),
         mode: request.mode,
         init: if request.run.init { WhenToInit::Always } else { WhenToInit::Needed },
         stale: request.stale,
@@ -291,7 +297,13 @@ fn check_arguments(request: &Request) -> Result<()> {
 }
 
 /// Refuses a run that would have to ask somebody who is not there.
-fn check_can_ask(plan: &RunPlan, request: &Request, options: &RunOptions, context: &Context) -> Result<()> {
+fn check_can_ask(
+    workspace: &Workspace,
+    plan: &RunPlan,
+    request: &Request,
+    options: &RunOptions,
+    context: &Context,
+) -> Result<()> {
     let asks = plan.command.is_ordered() && options.approval == Approval::Ask;
     if !asks || context.asking() != Asking::Nobody {
         return Ok(());
@@ -299,8 +311,21 @@ fn check_can_ask(plan: &RunPlan, request: &Request, options: &RunOptions, contex
     let plans = SavedPlans::at(&options.plans_dir);
     // One that was saved for another purpose is refused later, with the reason.
     let fits = |mode: PlanMode| plan.command == RunCommand::Apply || mode == PlanMode::Destroy;
-    let reviewed =
-        |run: &&StackRun| matches!(plans.load(&run.stack.id), Ok(Some(record)) if fits(record.mode));
+    let key = UserKey::existing(&context.env).ok().flatten();
+    let provenance = Provenance {
+        project: &workspace.project,
+        plans: &plans,
+        key: key.as_ref(),
+        trusted: options.trusted,
+    };
+    // One that somebody else made is refused later, with the reason.
+    let counts = |run: &StackRun, record: &PlanRecord| {
+        !matches!(provenance.verdict(record, &run.stack), Verdict::Ignore(_))
+    };
+    let reviewed = |run: &&StackRun| match plans.load(&run.stack.id) {
+        Ok(Some(record)) => fits(record.mode) && counts(run, &record),
+        _ => false,
+    };
     let Some(unreviewed) = plan.stacks().find(|run| !reviewed(run)) else { return Ok(()) };
     let why = if context.no_input { "`--no-input` was given" } else { "there is no terminal" };
     let (typed, id) = (request.typed, &unreviewed.stack.id);

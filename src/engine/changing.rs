@@ -315,7 +315,9 @@ impl<'a> Conductor<'a> {
         let changes = desk.plan().map(|planned| planned.record.shown_changes()).unwrap_or_default();
         let run = self.runs[index];
         let is_protected = desk.plan().is_some_and(|planned| self.loses_protected(run, planned));
-        Proposal { stack: run.stack.id.clone(), changes, note: desk.note.clone(), is_protected }
+        let is_foreign = desk.plan().is_some_and(|planned| planned.foreign);
+        let note = desk.note.clone().or_else(|| is_foreign.then(|| "not made by you here".to_owned()));
+        Proposal { stack: run.stack.id.clone(), changes, note, is_protected, is_foreign }
     }
 
     /// Returns whether a stack has a plan that nobody said yes to.
@@ -331,7 +333,8 @@ impl<'a> Conductor<'a> {
             changes: &planned.record.changes,
             shown: desk.approved.as_deref(),
             reviewed: planned.reviewed,
-            given: self.options.approval == Approval::Given,
+            // A yes beforehand is about plans that this user made.
+            given: self.options.approval == Approval::Given && !planned.foreign,
             protected: self.loses_protected(run, planned),
         };
         let reviewed_before = planned

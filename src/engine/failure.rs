@@ -53,7 +53,7 @@ pub(super) fn kind_of(error: &StackError) -> Kind {
     match error.code.as_deref() {
         Some(StackError::LOCKED) => Kind::Locked,
         Some(StackError::UNAVAILABLE) => Kind::Unavailable,
-        Some(StackError::REFUSED) => Kind::Refused,
+        Some(StackError::REFUSED | StackError::UNTRUSTED_PLAN) => Kind::Refused,
         _ => Kind::Failed,
     }
 }

@@ -10,6 +10,7 @@ use super::failure::{Stop, kind_of};
 use super::init::init_stack;
 use super::inputs::{outputs_of, resolve_inputs};
 use super::options::WhenToInit;
+use super::plan_keys::plan_form;
 use super::session::Session;
 use super::stack_secrets::StackSecrets;
 use super::var_files::var_files;
@@ -18,6 +19,7 @@ use crate::model::{Diagnostic, Severity, Stack, StackId, StackRun};
 use crate::process::{self, Captured, Invocation};
 use crate::stacks;
 use crate::tofu::call::{self, FmtMode};
+use crate::tofu::envelope::PlanForm;
 use crate::tofu::hints::{Context, cause_of, hints_for};
 
 /// Returns the outputs of stacks, by stack and name, sensitive values included.
@@ -32,7 +34,12 @@ pub async fn read_outputs(session: &Session, chosen: &[StackId]) -> Result<Map<S
 
 /// Returns a state, or a saved plan, as tofu writes it for people.
 pub async fn read_text(session: &Session, id: &StackId, plan: Option<&Path>) -> Result<String> {
-    let base = prepared(session, session.stack(id)?).await?;
+    let stack = session.stack(id)?;
+    let base = prepared(session, stack).await?;
+    let base = match plan {
+        Some(plan) => session.call_reading_plan(stack, &bare_run(session, stack).env, plan)?,
+        None => base,
+    };
     let captured = successful(session, id, call::show(base, plan)).await?;
     Ok(String::from_utf8_lossy(&captured.stdout).into_owned())
 }
@@ -85,7 +92,10 @@ pub async fn format_files(session: &Session, chosen: &[StackId], mode: FmtMode) 
 /// Lends the terminal to tofu in a stack's folder and returns tofu's own exit code.
 pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -> Result<Exit> {
     let run = bare_run(session, stack);
-    let base = session.call(stack, &run.env)?;
+    let base = match bound_plan(&session.dir_of(stack), args) {
+        Some(plan) => session.call_reading_plan(stack, &run.env, &plan)?,
+        None => session.call(stack, &run.env)?,
+    };
     let base = match args.iter().find_map(|arg| arg.to_str().filter(|arg| !arg.starts_with('-'))) {
         Some(subcommand) => with_usual_variables(session, &run, base, subcommand).await,
         None => base,
@@ -94,6 +104,12 @@ pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -
     let killed = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
     let code = status.code().or(killed).unwrap_or(1);
     Ok(Exit(u8::try_from(code).unwrap_or(1)))
+}
+
+/// Returns the first argument that is a plan which only this user's key opens.
+fn bound_plan(dir: &Path, args: &[OsString]) -> Option<PathBuf> {
+    let mut paths = args.iter().map(|arg| dir.join(arg));
+    paths.find(|path| matches!(plan_form(path), PlanForm::UserKey(_)))
 }
 
 /// Gives a subcommand that takes variables those that a run would give it.

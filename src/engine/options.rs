@@ -42,6 +42,10 @@ pub struct RunOptions {
     pub run_id: String,
     /// Who says yes.
     pub approval: Approval,
+    /// Whether somebody is there to be asked.
+    pub has_person: bool,
+    /// Whether the caller trusts this project, and so takes plans that others made.
+    pub trusted: bool,
     /// What plans are for.
     pub mode: PlanMode,
     /// When `init` runs.

@@ -1,9 +1,12 @@
 //! Plans on disk, each with what it was made from, so that what was reviewed is what is
 //! applied.
 //!
-//! A plan file may hold sensitive values in the clear, so its folder is closed to others.
-//! Beside it lies a record; a plan whose record no longer fits is stale and refused.
+//! A plan file may hold sensitive values, so its folder is closed to others. Beside it lies
+//! a record; a plan whose record no longer fits is stale and refused. Files that somebody
+//! else put there are opened with care: no link out of the folder, no pipe, nothing huge.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -42,6 +45,9 @@ pub struct PlanRecord {
     pub changes: Vec<ResourceChange>,
     /// How many outputs change.
     pub outputs_changed: usize,
+    /// What only the user who made it could write; see [`super::provenance`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<String>,
 }
 
 impl PlanRecord {
@@ -59,6 +65,12 @@ impl PlanRecord {
     }
 }
 
+/// The most bytes of a plan and of a record.
+const LARGEST_PLAN: u64 = 512 << 20;
+const LARGEST_RECORD: u64 = 64 << 20;
+
+const DAMAGED: &str = "its plan file is missing or damaged";
+
 /// The folder of saved plans.
 #[derive(Clone, Debug)]
 pub struct SavedPlans {
@@ -69,6 +81,11 @@ impl SavedPlans {
     /// Names the folder.
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
+    }
+
+    /// Returns whether this is that folder.
+    pub fn is_at(&self, dir: &Path) -> bool {
+        self.dir == dir
     }
 
     /// Returns where the plan of a stack lies.
@@ -82,10 +99,15 @@ impl SavedPlans {
 
     /// Makes room for a new plan: removes the old one and closes the folder to others.
     pub fn prepare(&self, stack: &StackId) -> Result<PathBuf> {
-        self.remove(stack)?;
         let path = self.plan_path(stack);
         let dir = path.parent().unwrap_or(&self.dir);
         crate::atomic_file::create_private_dir(dir)?;
+        let real = |path: &Path| std::fs::canonicalize(path).map_err(io("read", path));
+        if !real(dir)?.starts_with(real(&self.dir)?) {
+            return Err(Error::invalid(format!("`{}` is a link that leads elsewhere", dir.display()))
+                .hint(format!("remove it: `rm {}`", dir.display())));
+        }
+        self.remove(stack)?;
         Ok(path)
     }
 
@@ -101,27 +123,57 @@ impl SavedPlans {
     /// Returns the digest of the plan file.
     pub fn digest(&self, stack: &StackId) -> Result<Fingerprint> {
         let plan = self.plan_path(stack);
-        let bytes = std::fs::read(&plan).map_err(io("read", &plan))?;
-        Ok(Fingerprint::of([bytes.as_slice()]))
+        self.read_digest(&plan).map_err(|why| stale(stack, &why).at(plan.display()))
+    }
+
+    fn read_digest(&self, plan: &Path) -> Result<Fingerprint, String> {
+        let (file, size) = self.open(plan, LARGEST_PLAN)?.ok_or(DAMAGED)?;
+        Fingerprint::of_reader(size, file).map_err(|error| format!("it cannot be read: {error}"))
+    }
+
+    /// Opens a file of the folder, if it is there; else says what is odd about it.
+    fn open(&self, path: &Path, largest: u64) -> Result<Option<(File, u64)>, String> {
+        let unreadable = |error: std::io::Error| format!("it cannot be read: {error}");
+        let real = match std::fs::canonicalize(path) {
+            Ok(real) => real,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(error)),
+        };
+        let dir = std::fs::canonicalize(&self.dir).map_err(unreadable)?;
+        let facts = std::fs::metadata(&real).map_err(unreadable)?;
+        if !real.starts_with(dir) {
+            return Err("it is a link that leads out of its folder".to_owned());
+        }
+        if !facts.is_file() {
+            return Err("it is no file".to_owned());
+        }
+        if facts.len() > largest {
+            return Err("it is larger than any plan".to_owned());
+        }
+        File::open(&real).map(|file| Some((file, facts.len()))).map_err(unreadable)
     }
 
     /// Returns the record of a stack's saved plan, if there is one.
     pub fn load(&self, stack: &StackId) -> Result<Option<PlanRecord>> {
         let path = self.record_path(stack);
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io("read", &path)(error)),
+        let opened = self.open(&path, LARGEST_RECORD);
+        let Some((file, _)) = opened.map_err(|why| stale(stack, &why).at(path.display()))? else {
+            return Ok(None);
         };
+        let mut bytes = Vec::new();
+        file.take(LARGEST_RECORD).read_to_end(&mut bytes).map_err(io("read", &path))?;
         let record = serde_json::from_slice(&bytes);
         record
             .map(Some)
             .map_err(|error| stale(stack, "its record is damaged").because(error).at(path.display()))
     }
 
-    /// Returns whether the plan file is the one that the record was written for.
-    pub fn is_intact(&self, record: &PlanRecord) -> bool {
-        self.digest(&record.stack).ok().as_ref() == Some(&record.file)
+    /// Returns what is wrong with the plan file, if it is not the one that the record was written for.
+    pub fn flaw(&self, record: &PlanRecord) -> Option<String> {
+        match self.read_digest(&self.plan_path(&record.stack)) {
+            Ok(digest) => (digest != record.file).then(|| DAMAGED.to_owned()),
+            Err(why) => Some(why),
+        }
     }
 
     /// Removes a stack's plan and its record.

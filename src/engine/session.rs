@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
+use super::plan_keys::PlanKeys;
 use super::reached::Reached;
 use super::stack_locks::http_state;
 use super::stack_secrets::StackSecrets;
@@ -143,6 +144,8 @@ pub struct Session {
     pub(super) outputs: RefCell<BTreeMap<StackId, Value>>,
     /// What was asked of git.
     pub(super) repository: Repository,
+    /// What plans are encrypted with.
+    pub(super) plan_keys: PlanKeys,
     /// How far stacks came.
     pub(super) reached: RefCell<BTreeMap<StackId, Reached>>,
     /// Who prepares a folder, so that two stacks do not run `init` in a third at once.
@@ -159,6 +162,7 @@ impl Session {
             parts.events.warn(warning, Vec::new());
         }
         let access = StateAccess::open(&parts).await?;
+        let plan_keys = PlanKeys::new(parts.inherited);
         let session = Self {
             project: parts.project,
             stacks: parts.stacks,
@@ -172,6 +176,7 @@ impl Session {
             hidden: RefCell::default(),
             outputs: RefCell::default(),
             repository: Repository::default(),
+            plan_keys,
             reached: RefCell::default(),
             preparing: RefCell::default(),
             reading: RefCell::default(),

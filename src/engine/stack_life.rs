@@ -10,6 +10,8 @@ use super::failure::{Stop, explain, unsaved_state, way_to_save};
 use super::init::init_stack;
 use super::inputs::{Inputs, resolve_inputs};
 use super::options::{RunOptions, StalePlans, WhenToInit};
+use super::plan_keys::PlanHome;
+use super::provenance::{Verdict, prove, untrusted};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
 use super::source::source_fingerprint;
@@ -35,15 +37,19 @@ pub(super) struct StackLife<'a> {
 pub(super) struct Planned {
     pub record: PlanRecord,
     /// Where it lies.
-    plans: SavedPlans,
+    pub plans: SavedPlans,
     /// Whether it was saved by `plan`, and so has been reviewed.
     pub reviewed: bool,
+    /// Whether somebody else made it: only a yes to this very plan counts.
+    pub foreign: bool,
     /// What was shown to somebody before this plan took its place.
     pub shown_before: Option<Vec<ResourceChange>>,
 }
 
+pub(super) const OTHER_VALUES: &str = "the values it takes from other stacks changed since";
+
 /// Why a saved plan must not be applied as it is.
-enum Staleness {
+pub(super) enum Staleness {
     /// It still fits.
     Fresh,
     /// What it takes from other stacks changed.
@@ -79,7 +85,21 @@ impl StackLife<'_> {
     /// Makes a plan and saves it for review.
     pub async fn plan(self) -> Result<Planned, Stop> {
         self.warn_of_unsaved_state();
-        self.plan_into(SavedPlans::at(&self.options.plans_dir)).await
+        let plans = SavedPlans::at(&self.options.plans_dir);
+        match self.session.plan_keys.user() {
+            Err(error) if plans.is_at(&self.session.project.plans_dir()) => {
+                self.tell_no_key(&error);
+                plans.remove(&self.run.stack.id)?;
+                self.plan_privately().await
+            }
+            _ => self.plan_into(plans).await,
+        }
+    }
+
+    /// A plan that nothing binds to its user is not kept.
+    fn tell_no_key(self, error: &Error) {
+        let message = format!("no plan is saved, it lives for this run only: {}", error.message());
+        self.session.tell_once(None, message, error.hints().to_vec());
     }
 
     /// Makes a plan that only this run knows.
@@ -97,8 +117,20 @@ impl StackLife<'_> {
             loaded => loaded?,
         };
         let Some(record) = record else { return self.plan_privately().await };
+        let foreign = match self.provenance(&saved).verdict(&record, &self.run.stack) {
+            Verdict::Take => false,
+            Verdict::Ask if self.options.has_person => true,
+            Verdict::Ask | Verdict::Refuse => return Err(untrusted(&self.run.stack.id, &saved).into()),
+            Verdict::Ignore(why) => {
+                self.tell_ignored(why);
+                return self.plan_privately().await;
+            }
+        };
         self.init(self.options.init, &[]).await?;
         let staleness = self.staleness(&saved, &record).await?;
+        if foreign {
+            return self.show_foreign(saved, record, staleness).await;
+        }
         let is_about_inputs = matches!(staleness, Staleness::Inputs);
         match staleness {
             // One that was asked for a part of the stack says nothing about the rest.
@@ -107,7 +139,7 @@ impl StackLife<'_> {
             }
             Staleness::Fresh => {
                 self.tell_planned(&record, Vec::new(), Reviewed::Yes);
-                Ok(Planned { record, plans: saved, reviewed: true, shown_before: None })
+                Ok(Planned { record, plans: saved, reviewed: true, foreign: false, shown_before: None })
             }
             // What was reviewed said nothing, or said that this value would change.
             _ if replan => self.plan_privately().await,
@@ -115,9 +147,7 @@ impl StackLife<'_> {
                 let shown_before = Some(record.changes);
                 Ok(Planned { shown_before, ..self.plan_privately().await? })
             }
-            Staleness::Inputs => {
-                Err(stale(&self.run.stack.id, "the values it takes from other stacks changed since").into())
-            }
+            Staleness::Inputs => Err(stale(&self.run.stack.id, OTHER_VALUES).into()),
             Staleness::Other(reason) => Err(stale(&self.run.stack.id, &reason).into()),
         }
     }
@@ -125,8 +155,8 @@ impl StackLife<'_> {
     /// Applies exactly this plan and removes it.
     pub async fn apply(self, planned: &Planned) -> Result<(), Stop> {
         let (id, plans) = (&self.run.stack.id, &planned.plans);
-        if !plans.is_intact(&planned.record) {
-            return Err(stale(id, "its plan file was changed").into());
+        if let Some(flaw) = plans.flaw(&planned.record) {
+            return Err(stale(id, &flaw).into());
         }
         self.step(Step::Apply);
         let inputs = resolve_inputs(self.session, self.run).await?;
@@ -139,7 +169,8 @@ impl StackLife<'_> {
             variables: inputs.text_with(self.secrets()).filter(|_| takes_variables),
             lock_timeout: self.options.lock_timeout.as_deref(),
         };
-        let call = call::apply(self.call()?, call, self.session.narration());
+        let base = self.session.call_reading_plan(&self.run.stack, &self.run.env, &path)?;
+        let call = call::apply(base, call, self.session.narration());
         self.remember_what_is_applied().await;
         self.session.outputs.borrow_mut().remove(id);
         let watched = watch(self.session, id, Step::Apply, call).await?;
@@ -178,7 +209,8 @@ impl StackLife<'_> {
         self.step(Step::Plan);
         let source = source_fingerprint(self.session, self.run)?;
         let out = plans.prepare(&self.run.stack.id)?;
-        let call = call::plan(self.call()?, self.plan_call(&out, &inputs), self.session.narration());
+        let base = self.session.call_writing_plan(&self.run.stack, &self.run.env, self.home_of(&plans))?;
+        let call = call::plan(base, self.plan_call(&out, &inputs), self.session.narration());
         let watching = watch(self.session, &self.run.stack.id, Step::Plan, call);
         let (watched, around) = tokio::join!(watching, self.session.surroundings());
         let watched = watched?;
@@ -188,7 +220,7 @@ impl StackLife<'_> {
         }
         let heard = self.with_text(watched.heard, &out).await?;
         let refresh_only = self.options.mode == PlanMode::RefreshOnly;
-        let record = PlanRecord {
+        let mut record = PlanRecord {
             stack: self.run.stack.id.clone(),
             made_at: self.session.clock.now(),
             tofu: self.session.tofu.version.to_string(),
@@ -201,10 +233,21 @@ impl StackLife<'_> {
             extra: self.options.extra.clone(),
             changes: if refresh_only { heard.drift } else { heard.changes },
             outputs_changed: heard.outputs_changed,
+            proof: None,
         };
+        // Where no key can be kept nothing can be proven, and `apply` will say so.
+        if let Ok(key) = self.session.plan_keys.user() {
+            prove(key, &self.session.project, &self.run.stack, &mut record)?;
+        }
         plans.save(&record)?;
         self.tell_planned(&record, heard.text, Reviewed::No);
-        Ok(Planned { record, plans, reviewed: false, shown_before: None })
+        Ok(Planned { record, plans, reviewed: false, foreign: false, shown_before: None })
+    }
+
+    /// Returns where plans in a folder will live.
+    fn home_of(self, plans: &SavedPlans) -> PlanHome {
+        let leaving = plans.is_at(&self.options.plans_dir) && !plans.is_at(&self.session.project.plans_dir());
+        if leaving { PlanHome::Leaving } else { PlanHome::Here }
     }
 
     /// Says whether a saved plan may still be applied.
@@ -220,8 +263,8 @@ impl StackLife<'_> {
             Staleness::Other("it was made with other arguments after `--`".to_owned())
         } else if record.source != source_fingerprint(self.session, self.run)? {
             Staleness::Other("the files of the stack or of its modules changed since".to_owned())
-        } else if !saved.is_intact(record) {
-            Staleness::Other("its plan file is missing or damaged".to_owned())
+        } else if let Some(flaw) = saved.flaw(record) {
+            Staleness::Other(flaw)
         } else if record.settings != self.settings()? {
             Staleness::Other(
                 "its `env` in infra.yaml, or TF_VAR_ in the environment, changed since".to_owned(),
@@ -301,10 +344,6 @@ impl StackLife<'_> {
         self.session.secrets_of(&self.run.stack.id).unwrap_or(&NONE)
     }
 
-    pub fn call(self) -> Result<process::Invocation> {
-        self.session.call(&self.run.stack, &self.run.env)
-    }
-
     fn plan_call<'b>(&'b self, out: &'b Path, inputs: &Inputs) -> PlanCall<'b> {
         PlanCall {
             out,
@@ -319,14 +358,14 @@ impl StackLife<'_> {
     /// Fetches the text of a plan from a tofu that told it in messages only.
     async fn with_text(self, mut heard: Heard, plan: &Path) -> Result<Heard> {
         if self.session.narration() == Narration::MessagesOnly {
-            let shown =
-                process::capture(call::show(self.call()?, Some(plan)), &self.session.interrupts).await?;
+            let base = self.session.call_reading_plan(&self.run.stack, &self.run.env, plan)?;
+            let shown = process::capture(call::show(base, Some(plan)), &self.session.interrupts).await?;
             heard.text = String::from_utf8_lossy(&shown.stdout).lines().map(str::to_owned).collect();
         }
         Ok(heard)
     }
 
-    fn tell_planned(self, record: &PlanRecord, text: Vec<String>, reviewed: Reviewed) {
+    pub fn tell_planned(self, record: &PlanRecord, text: Vec<String>, reviewed: Reviewed) {
         self.session.events.emit(RunEvent::Planned {
             stack: record.stack.clone(),
             changes: record.shown_changes(),
@@ -339,7 +378,7 @@ impl StackLife<'_> {
 
 /// Whether a plan was shown by an earlier command.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Reviewed {
+pub(super) enum Reviewed {
     Yes,
     No,
 }

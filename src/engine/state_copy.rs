@@ -4,11 +4,12 @@
 //! tofu can read it, the copy is sealed with the stack's own passphrase. Never in the clear
 //! if the state is not. Begin at [`put_aside`].
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
 use super::inspect::bare_run;
+use super::own_encryption::{Subject, declares};
 use super::session::Session;
 use super::state_edit::{StateFacts, pull_state};
 use super::state_place::StatePlace;
@@ -44,7 +45,8 @@ impl<'a> Sealing<'a> {
             return Ok(Self::Key(key));
         }
         let env = session.environment_of(stack, &bare_run(session, stack).env)?;
-        let foreign = env.get("TF_ENCRYPTION").is_some() || declares_encryption(&session.dir_of(stack));
+        let foreign =
+            env.get("TF_ENCRYPTION").is_some() || declares(&session.dir_of(stack), Subject::Anything);
         Ok(if foreign { Self::Foreign } else { Self::Plain })
     }
 
@@ -56,27 +58,6 @@ impl<'a> Sealing<'a> {
             Self::Foreign => Ok(None),
         }
     }
-}
-
-/// Returns whether the files of a stack tell tofu how to encrypt.
-fn declares_encryption(dir: &Path) -> bool {
-    let files = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_ours = |path: &PathBuf| {
-        let name = path.to_string_lossy().into_owned();
-        [".tf", ".tofu", ".tf.json", ".tofu.json"].iter().any(|end| name.ends_with(end))
-    };
-    files
-        .filter(is_ours)
-        .any(|path| std::fs::read_to_string(path).is_ok_and(|text| has_encryption_block(&text)))
-}
-
-/// Returns whether a file has `terraform { encryption { … } }`; one that is no HCL is taken at its word.
-fn has_encryption_block(text: &str) -> bool {
-    let Ok(body) = text.parse::<hcl_edit::structure::Body>() else { return text.contains("\"encryption\"") };
-    let terraform =
-        body.iter().filter_map(|part| part.as_block()).filter(|block| block.ident.as_str() == "terraform");
-    let inner = terraform.flat_map(|block| block.body.iter()).filter_map(|part| part.as_block());
-    inner.into_iter().any(|block| block.ident.as_str() == "encryption")
 }
 
 /// Copies the state of a place without versions into `.infra/backups`; returns where to.
@@ -126,20 +107,4 @@ fn no_copy(id: &StackId, unread: &Error) -> Error {
         ))
         .hint("keep a copy yourself, then say `--force`")
         .hint(format!("or move it to where versions are kept: `infra state migrate {id} --to embedded`"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_block_of_tofu_says_that_a_state_is_encrypted() {
-        let block = "terraform {\n  encryption {\n    state {\n    }\n  }\n}\n";
-        let other = "# encryption\nresource \"a\" \"b\" {\n  encryption {\n  }\n}\n";
-
-        assert!(has_encryption_block(block));
-        assert!(!has_encryption_block(other));
-        assert!(has_encryption_block(r#"{"terraform":{"encryption":{}}}"#));
-        assert!(!has_encryption_block(r#"{"terraform":{}}"#));
-    }
 }

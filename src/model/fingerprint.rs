@@ -28,6 +28,19 @@ impl Fingerprint {
         std::io::copy(&mut std::fs::File::open(path)?, &mut digest)?;
         Ok(Self(hex(&digest.finalize())))
     }
+
+    /// Digests one part of this many bytes as it is read: equal to that of the part in memory.
+    pub fn of_reader(size: u64, mut part: impl std::io::Read) -> std::io::Result<Self> {
+        let mut digest = Sha256::new();
+        digest.update(size.to_le_bytes());
+        let mut piece = vec![0; 1 << 16];
+        loop {
+            match part.read(&mut piece)? {
+                0 => return Ok(Self(hex(&digest.finalize()))),
+                read => digest.update(&piece[..read]),
+            }
+        }
+    }
 }
 
 impl fmt::Display for Fingerprint {
@@ -51,5 +64,14 @@ mod tests {
         let other = Fingerprint::of([b"a".as_slice(), b"bc"]);
 
         assert_ne!(one, other);
+    }
+
+    #[test]
+    fn what_is_read_piece_by_piece_has_the_same_fingerprint() {
+        let bytes = vec![7; 200_000];
+
+        let read = Fingerprint::of_reader(200_000, bytes.as_slice()).expect("bytes");
+
+        assert_eq!(read, Fingerprint::of([bytes.as_slice()]));
     }
 }

@@ -15,6 +15,8 @@ pub struct Project {
     pub root: PathBuf,
     /// The name from `infra.yaml`, or the folder's.
     pub name: String,
+    /// Whether the name stands in `infra.yaml`, so that every checkout has it.
+    pub is_named: bool,
     /// Which tofu to run.
     pub tofu: TofuSettings,
     /// How the generated tree is rendered.

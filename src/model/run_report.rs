@@ -45,6 +45,9 @@ impl StackError {
     /// The code of a failure because a plan no longer fits.
     pub const STALE_PLAN: &str = "stale-plan";
 
+    /// The code of a failure because a plan was not made by this user.
+    pub const UNTRUSTED_PLAN: &str = "untrusted-plan";
+
     /// The code of a failure because a state that could not be saved is in the way.
     pub const UNSAVED_STATE: &str = "unsaved-state";
 

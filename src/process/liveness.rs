@@ -22,6 +22,13 @@ pub fn this_process() -> u32 {
     std::process::id()
 }
 
+/// Returns the path of this very program; of one that was replaced meanwhile, where the new one lies.
+pub fn this_program() -> Option<std::path::PathBuf> {
+    let path = std::env::current_exe().ok()?;
+    let text = path.to_str().and_then(|text| text.strip_suffix(" (deleted)").map(Into::into));
+    Some(text.unwrap_or(path))
+}
+
 /// Returns this process as the holder of a lock or the doer of a run.
 pub fn this_holder(run_id: Option<String>) -> Holder {
     let pid = this_process();

@@ -100,9 +100,11 @@ fn check_pool(pool: &Spanned<String>, config: &InfraConfig, source: &Source<'_>)
 
 fn project(root: &Path, config: InfraConfig) -> Project {
     let InfraConfig { name, tofu, configure, secrets, state, stacks, pools, run } = config;
+    let name = name.filter(|name| !name.trim().is_empty());
     Project {
         root: root.to_path_buf(),
-        name: name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| folder_name(root)),
+        is_named: name.is_some(),
+        name: name.unwrap_or_else(|| folder_name(root)),
         tofu: TofuSettings { version: tofu.version, binary: tofu.binary },
         configure: configure_settings(configure),
         secrets: secrets_settings(secrets),

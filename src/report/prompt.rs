@@ -21,7 +21,8 @@ pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
                 1 => "these changes".to_owned(),
                 stacks => format!("these changes to {stacks} stacks"),
             };
-            confirm(terminal, &format!("{}Apply {what}?", protected_words(proposals))).await
+            let words = foreign_words(proposals) + &protected_words(proposals);
+            confirm(terminal, &format!("{words}Apply {what}?")).await
         }
         Question::Destroy { proposals, project } => {
             let what = match proposals.len() {
@@ -29,9 +30,20 @@ pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
                 stacks => format!("{stacks} stacks"),
             };
             let text = format!("This destroys {what} of `{project}`. Type the project's name to go on:");
-            let text = protected_words(proposals) + &text;
+            let text = foreign_words(proposals) + &protected_words(proposals) + &text;
             answer(terminal, &text).await.as_deref() == Some(project)
         }
+    }
+}
+
+/// Names the stacks whose plans somebody else made.
+fn foreign_words(proposals: &[Proposal]) -> String {
+    let foreign = proposals.iter().filter(|proposal| proposal.is_foreign);
+    let names: Vec<String> = foreign.map(|proposal| format!("`{}`", proposal.stack)).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("The plan of {one} was not made by you here. "),
+        several => format!("The plans of {} were not made by you here. ", several.join(", ")),
     }
 }
 
@@ -115,7 +127,8 @@ mod tests {
     use crate::model::StackId;
 
     fn proposal(id: &str, is_protected: bool) -> Proposal {
-        Proposal { stack: StackId::new(id), changes: Vec::new(), note: None, is_protected }
+        let (stack, changes) = (StackId::new(id), Vec::new());
+        Proposal { stack, changes, note: None, is_protected, is_foreign: false }
     }
 
     #[test]
@@ -128,5 +141,13 @@ mod tests {
             "`a` is protected and loses resources. "
         );
         assert_eq!(protected_words(&[one, other]), "`a`, `b` are protected and lose resources. ");
+    }
+
+    #[test]
+    fn a_question_names_the_plans_that_somebody_else_made() {
+        let foreign = Proposal { is_foreign: true, ..proposal("a", false) };
+
+        assert_eq!(foreign_words(&[proposal("a", false)]), "");
+        assert_eq!(foreign_words(&[foreign]), "The plan of `a` was not made by you here. ");
     }
 }

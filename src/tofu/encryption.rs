@@ -1,5 +1,5 @@
-//! The settings by which OpenTofu encrypts states and plans on this side: passphrases into
-//! values of `TF_ENCRYPTION`.
+//! The settings by which OpenTofu encrypts states and plans on this side: passphrases and
+//! this user's key into values of `TF_ENCRYPTION`.
 //!
 //! OpenTofu keeps how a key was derived under the name of its provider, and refuses one
 //! name for two passphrases. So each passphrase gets a name of its own, always the same.
@@ -7,10 +7,14 @@
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
+use std::path::Path;
 
 use aws_lc_rs::pbkdf2::{self, PBKDF2_HMAC_SHA512};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
+
+/// The name of the provider and of the method that encrypt plans with this user's key.
+pub const PLAN_KEY: &str = "infra_plan";
 
 /// The least length of a passphrase that OpenTofu accepts.
 pub const SHORTEST_PASSPHRASE: usize = 16;
@@ -46,6 +50,51 @@ pub enum Before<'a> {
     /// Encrypted with another passphrase.
     Key(&'a StateKey),
 }
+
+/// What a plan is, or is to be, encrypted with.
+#[derive(Clone, Copy, Debug)]
+pub enum PlanPart<'a> {
+    /// Nothing that this program says: a stack's own files may say something.
+    Unsaid,
+    /// The key that this program, called by tofu with these arguments, hands out.
+    Command(&'a [&'a str]),
+    /// A passphrase.
+    Passphrase(&'a StateKey),
+}
+
+/// Returns a setting with another part for plans; what it says about states stays.
+pub fn with_plan_part(setting: Option<&str>, part: PlanPart<'_>) -> Option<Zeroizing<String>> {
+    let mut value = setting.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| json!({}));
+    let method = match part {
+        PlanPart::Unsaid => {
+            value.as_object_mut()?.remove("plan");
+            return value.get("state").map(|_| Zeroizing::new(value.to_string()));
+        }
+        PlanPart::Command(command) => {
+            let command: Vec<String> = command.iter().map(|word| literal(word)).collect();
+            value["key_provider"]["external"][PLAN_KEY] = json!({"command": command});
+            let method = json!({"keys": format!("${{key_provider.external.{PLAN_KEY}}}")});
+            value["method"]["aes_gcm"][PLAN_KEY] = method;
+            format!("method.aes_gcm.{PLAN_KEY}")
+        }
+        PlanPart::Passphrase(key) => {
+            let (provider, method) = key.blocks();
+            value["key_provider"]["pbkdf2"][&key.name] = provider;
+            value["method"]["aes_gcm"][&key.name] = method;
+            key.method()
+        }
+    };
+    value["plan"] = json!({"method": method, "enforced": true});
+    Some(Zeroizing::new(value.to_string()))
+}
+
+/// Returns the command by which tofu gets the key of plans; nothing for a path that is no text.
+pub fn plan_key_command<'a>(program: &'a Path, key: &'a Path) -> Option<[&'a str; 3]> {
+    Some([program.to_str()?, PLAN_KEY_COMMAND, key.to_str()?])
+}
+
+/// The hidden command that answers tofu.
+pub const PLAN_KEY_COMMAND: &str = "plan-key";
 
 impl StateKey {
     /// Names a passphrase; slow on purpose, so done once for each.
@@ -93,6 +142,12 @@ impl StateKey {
         }
     }
 
+    /// Returns its provider and its method as they stand in a setting.
+    fn blocks(&self) -> (Value, Value) {
+        let keys = format!("${{key_provider.pbkdf2.{}}}", self.name);
+        (json!({"passphrase": literal(&self.passphrase)}), json!({"keys": keys}))
+    }
+
     fn method(&self) -> String {
         format!("method.aes_gcm.{}", self.name)
     }
@@ -102,8 +157,7 @@ impl StateKey {
 fn setting(keys: &[&StateKey], state: &Value, unencrypted: Option<Value>) -> Zeroizing<String> {
     let (mut providers, mut methods) = (json!({}), json!({}));
     for key in keys {
-        providers[&key.name] = json!({"passphrase": literal(&key.passphrase)});
-        methods[&key.name] = json!({"keys": format!("${{key_provider.pbkdf2.{}}}", key.name)});
+        (providers[&key.name], methods[&key.name]) = key.blocks();
     }
     let mut setting = json!({
         "key_provider": {"pbkdf2": providers},
@@ -152,6 +206,24 @@ mod tests {
         assert_eq!(first.name(), key("the first passphrase").name());
         assert_ne!(first.name(), key("the second passphrase").name());
         assert!(!format!("{first:?}").contains("passphrase"));
+    }
+
+    #[test]
+    fn another_part_for_plans_leaves_what_is_said_about_states() {
+        let key = key("the first passphrase");
+        let command = ["/bin/${infra}", "plan-key", "/k"];
+
+        let alone = parsed(&with_plan_part(None, PlanPart::Command(&command)).expect("a setting"));
+        let beside =
+            parsed(&with_plan_part(Some(&key.setting()), PlanPart::Command(&command)).expect("a setting"));
+        let unsaid = parsed(&with_plan_part(Some(&key.setting()), PlanPart::Unsaid).expect("a setting"));
+
+        assert_eq!(alone["key_provider"]["external"]["infra_plan"]["command"][0], "/bin/$${infra}");
+        assert!(alone.get("state").is_none() && alone["plan"]["enforced"] == true);
+        assert_eq!(beside["state"], parsed(&key.setting())["state"]);
+        assert_eq!(beside["plan"]["method"], "method.aes_gcm.infra_plan");
+        assert!(unsaid.get("plan").is_none() && unsaid["state"] == beside["state"]);
+        assert!(with_plan_part(None, PlanPart::Unsaid).is_none());
     }
 
     #[test]

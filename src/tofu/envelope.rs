@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-use super::encryption::StateKey;
+use super::encryption::{PLAN_KEY, StateKey};
 use crate::error::{Error, Kind, Result};
 
 /// How a key is derived where nothing else is asked for, as tofu does it.
@@ -41,6 +41,46 @@ struct Derivation {
     iterations: u32,
     hash_function: String,
     key_length: usize,
+}
+
+/// What a plan file is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum PlanForm {
+    /// As tofu writes it without encryption.
+    Plain,
+    /// Encrypted with the key of a user, which has this mark.
+    UserKey(String),
+    /// Encrypted with the key that has this name.
+    Passphrase(String),
+    /// Encrypted in another way, or no plan at all.
+    Other,
+}
+
+impl PlanForm {
+    /// How much of a file is enough to tell.
+    pub const HEAD: u64 = 1 << 16;
+
+    /// Tells by how a file begins: tofu writes first what a plan is encrypted with.
+    pub fn of(head: &[u8]) -> Self {
+        if head.starts_with(b"PK") {
+            return Self::Plain;
+        }
+        let Some(rest) = head.strip_prefix(b"{\"meta\":") else { return Self::Other };
+        let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<Map<String, Value>>();
+        let Some(Ok(meta)) = values.next() else { return Self::Other };
+        let user_key = format!("key_provider.external.{PLAN_KEY}");
+        if let Some(parameters) = meta.get(&user_key) {
+            return Self::UserKey(mark_in(parameters).unwrap_or_default());
+        }
+        let name = meta.keys().find_map(|name| name.strip_prefix("key_provider.pbkdf2."));
+        name.map_or(Self::Other, |name| Self::Passphrase(name.to_owned()))
+    }
+}
+
+/// Returns the mark that the command of the key left in a plan.
+fn mark_in(parameters: &Value) -> Option<String> {
+    let parameters: Value = serde_json::from_slice(&STANDARD.decode(parameters.as_str()?).ok()?).ok()?;
+    parameters.pointer("/external_data/key")?.as_str().map(str::to_owned)
 }
 
 /// Returns whether bytes are an encrypted state.
@@ -150,6 +190,23 @@ mod tests {
         assert_eq!(open(&bytes, Some("a-long-passphrase")).expect("plain").as_slice(), b"{\"version\":4}");
         assert_eq!(open(&bytes, Some("another")).expect_err("refused").kind(), Kind::Refused);
         assert_eq!(open(&bytes, None).expect_err("refused").kind(), Kind::Refused);
+    }
+
+    #[test]
+    fn the_form_of_a_plan_is_told_by_its_envelope() {
+        let meta = |name: &str, text: &str| {
+            let meta = STANDARD.encode(text);
+            format!(r#"{{"meta":{{"{name}":"{meta}"}},"encrypted_data":"AA==","encryption_version":"v0"}}"#)
+        };
+        let user_key = meta("key_provider.external.infra_plan", r#"{"external_data":{"key":"ab"}}"#);
+        let passphrase = meta("key_provider.pbkdf2.infra_0102", "{}");
+
+        assert_eq!(PlanForm::of(b"PK\x03\x04"), PlanForm::Plain);
+        assert_eq!(PlanForm::of(user_key.as_bytes()), PlanForm::UserKey("ab".to_owned()));
+        assert_eq!(PlanForm::of(passphrase.as_bytes()), PlanForm::Passphrase("infra_0102".to_owned()));
+        for nonsense in ["", "damaged", "[]", r#"{"meta":{}}"#, r#"{"meta":1}"#] {
+            assert_eq!(PlanForm::of(nonsense.as_bytes()), PlanForm::Other, "{nonsense}");
+        }
     }
 
     #[test]

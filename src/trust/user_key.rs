@@ -49,6 +49,11 @@ impl UserKey {
         read(&Self::place(env)?)
     }
 
+    /// Returns the key that is kept in this file.
+    pub fn at(path: &Path) -> Result<Self> {
+        read(path)?.ok_or_else(|| Error::unavailable("there is no such key").at(path.display()))
+    }
+
     /// Returns the key; makes it if this is the first use.
     pub fn load(env: &Environment) -> Result<Self> {
         let path = Self::place(env)?;
@@ -62,6 +67,18 @@ impl UserKey {
     /// Returns a key for one purpose; keys for different purposes tell nothing about each other.
     pub fn derive(&self, purpose: &str) -> Zeroizing<[u8; SIZE]> {
         Zeroizing::new(self.mac(purpose, []).finalize().into_bytes().into())
+    }
+
+    /// Returns the key that encrypts saved plans.
+    pub fn plan_key(&self) -> Zeroizing<[u8; SIZE]> {
+        self.derive("plan-encryption")
+    }
+
+    /// Returns what tells plans of this key from those of another, and nothing about the key.
+    pub fn plan_mark(&self) -> String {
+        let mut mark = self.proof("plan-mark", []);
+        mark.truncate(16);
+        mark
     }
 
     /// Returns a text that only the owner of this key can make for these parts.

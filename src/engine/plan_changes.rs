@@ -1,0 +1,58 @@
+//! What a plan file itself says that it does, for a plan whose record proves nothing.
+
+use serde_json::Value;
+
+use crate::model::{Action, ResourceChange};
+
+/// Returns the changes of resources and how many outputs change, from `tofu show -json PLAN`.
+pub(super) fn changes_in(plan: &Value) -> (Vec<ResourceChange>, usize) {
+    let resources = plan["resource_changes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let outputs = plan["output_changes"].as_object();
+    let changed = |output: &&Value| output["actions"] != serde_json::json!(["no-op"]);
+    let outputs = outputs.map_or(0, |outputs| outputs.values().filter(changed).count());
+    (resources.iter().filter_map(change_of).collect(), outputs)
+}
+
+fn change_of(resource: &Value) -> Option<ResourceChange> {
+    let address = resource["address"].as_str()?.to_owned();
+    let change = &resource["change"];
+    let actions: Vec<&str> = change["actions"].as_array()?.iter().filter_map(Value::as_str).collect();
+    let action = match actions.as_slice() {
+        ["no-op"] if change.get("importing").is_some() => Action::Import,
+        ["no-op"] if resource.get("previous_address").is_some() => Action::Move,
+        ["no-op"] => return None,
+        ["create"] => Action::Create,
+        ["update"] => Action::Update,
+        ["delete"] => Action::Delete,
+        ["read"] => Action::Read,
+        ["forget"] => Action::Forget,
+        // Two words are a replacement; what is not known may be as grave.
+        _ => Action::Replace,
+    };
+    Some(ResourceChange { address, action })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_are_read_and_what_stays_as_it_is_is_left_out() {
+        let plan = serde_json::json!({
+            "resource_changes": [
+                {"address": "a.b", "change": {"actions": ["create"]}},
+                {"address": "a.c", "change": {"actions": ["delete", "create"]}},
+                {"address": "a.d", "change": {"actions": ["no-op"]}},
+            ],
+            "output_changes": {"o": {"actions": ["update"]}, "p": {"actions": ["no-op"]}},
+        });
+
+        let (changes, outputs) = changes_in(&plan);
+
+        let expected = [("a.b", Action::Create), ("a.c", Action::Replace)];
+        let found: Vec<(&str, Action)> =
+            changes.iter().map(|change| (change.address.as_str(), change.action)).collect();
+        assert_eq!((found.as_slice(), outputs), (expected.as_slice(), 1));
+        assert_eq!(changes_in(&Value::Null), (Vec::new(), 0));
+    }
+}

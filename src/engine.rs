@@ -8,6 +8,7 @@
 
 mod alone;
 mod applied;
+mod applying;
 mod changing;
 mod checks;
 mod consent;
@@ -18,6 +19,9 @@ mod inputs;
 mod inspect;
 mod migrate;
 mod options;
+mod plan_diff;
+mod plan_secrets;
+mod plan_value;
 mod reached;
 mod resolve;
 mod resolved_backend;
@@ -29,6 +33,7 @@ mod secret_files;
 mod session;
 mod shared_copies;
 mod shelf;
+mod shown_plan;
 mod side_by_side;
 mod source;
 mod stack_life;

@@ -60,7 +60,7 @@ impl PlanRecord {
 }
 
 /// The folder of saved plans.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SavedPlans {
     dir: PathBuf,
 }
@@ -122,6 +122,16 @@ impl SavedPlans {
     /// Returns whether the plan file is the one that the record was written for.
     pub fn is_intact(&self, record: &PlanRecord) -> bool {
         self.digest(&record.stack).ok().as_ref() == Some(&record.file)
+    }
+
+    /// Takes a plan that was begun out of use: nobody finds it any more, but it can still be compared with.
+    pub fn retire(&self, stack: &StackId) -> Result<()> {
+        remove_file(&self.record_path(stack))
+    }
+
+    /// Removes a plan that is out of use; one that is not stays.
+    pub fn remove_retired(&self, stack: &StackId) -> Result<()> {
+        if self.record_path(stack).exists() { Ok(()) } else { remove_file(&self.plan_path(stack)) }
     }
 
     /// Removes a stack's plan and its record.

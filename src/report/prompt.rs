@@ -17,11 +17,8 @@ use crate::events::{Proposal, Question};
 pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
     match question {
         Question::Apply { proposals, .. } => {
-            let what = match proposals.len() {
-                1 => "these changes".to_owned(),
-                stacks => format!("these changes to {stacks} stacks"),
-            };
-            confirm(terminal, &format!("{}Apply {what}?", protected_words(proposals))).await
+            let text = format!("{}{}", protected_words(proposals), apply_words(proposals));
+            confirm(terminal, &text).await
         }
         Question::Destroy { proposals, project } => {
             let what = match proposals.len() {
@@ -32,6 +29,17 @@ pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
             let text = protected_words(proposals) + &text;
             answer(terminal, &text).await.as_deref() == Some(project)
         }
+    }
+}
+
+/// Asks about changes, or only about what became different since they were shown.
+fn apply_words(proposals: &[Proposal]) -> String {
+    let differ = proposals.iter().all(|proposal| !proposal.differences.is_empty());
+    match (differ, proposals.len()) {
+        (false, 1) => "Apply these changes?".to_owned(),
+        (false, stacks) => format!("Apply these changes to {stacks} stacks?"),
+        (true, 1) => "Apply it with these differences?".to_owned(),
+        (true, stacks) => format!("Apply these {stacks} stacks with these differences?"),
     }
 }
 
@@ -115,7 +123,8 @@ mod tests {
     use crate::model::StackId;
 
     fn proposal(id: &str, is_protected: bool) -> Proposal {
-        Proposal { stack: StackId::new(id), changes: Vec::new(), note: None, is_protected }
+        let (stack, differences) = (StackId::new(id), Vec::new());
+        Proposal { stack, changes: Vec::new(), differences, note: None, is_protected }
     }
 
     #[test]

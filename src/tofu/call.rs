@@ -132,6 +132,11 @@ pub fn show(base: Invocation, plan: Option<&Path>) -> Invocation {
     base.args(["show", "-no-color"]).args(plan)
 }
 
+/// Returns the call that writes a saved plan as JSON, sensitive values included.
+pub fn show_json(base: Invocation, plan: &Path) -> Invocation {
+    base.args(["show", "-no-color", "-json"]).arg(plan)
+}
+
 /// Returns the call that writes all outputs as JSON, sensitive ones included.
 pub fn outputs(base: Invocation) -> Invocation {
     base.args(["output", "-no-color", "-json"])
@@ -313,6 +318,7 @@ mod tests {
             state_edit(base(), StateEdit::Remove(&addresses)),
             state_edit(base(), StateEdit::Move("a.b", "a.c")),
             show(base(), None),
+            show_json(base(), Path::new("/p")),
             outputs(base()),
             validate(base(), &[]),
             fmt(base(), FmtMode::Check, &[]),

@@ -8,6 +8,7 @@
 
 mod alone;
 mod applied;
+mod applying;
 mod changing;
 mod checks;
 mod consent;
@@ -21,7 +22,10 @@ mod migrate;
 mod options;
 mod own_encryption;
 mod plan_changes;
+mod plan_diff;
 mod plan_keys;
+mod plan_secrets;
+mod plan_value;
 mod provenance;
 mod reached;
 mod resolve;
@@ -34,6 +38,7 @@ mod secret_files;
 mod session;
 mod shared_copies;
 mod shelf;
+mod shown_plan;
 mod side_by_side;
 mod source;
 mod stack_life;

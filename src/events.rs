@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::model::{Diagnostic, ResourceChange, RunCommand, RunReport, StackId, StackReport, Step};
+use crate::model::{
+    Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, StackId, StackReport, Step,
+};
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -98,6 +100,17 @@ pub enum RunEvent {
         #[schemars(with = "Option<String>")]
         saved_at: Option<Timestamp>,
     },
+    /// A plan that was made again is not what was shown.
+    PlanDiffers {
+        /// The stack.
+        stack: StackId,
+        /// What differs; nothing where the two could not be compared.
+        differences: Vec<PlanDifference>,
+        /// What to know about it, in a few words.
+        note: String,
+        /// Whether it is applied all the same, because a yes was given beforehand.
+        applied: bool,
+    },
     /// A stack is done.
     StackFinished {
         /// What became of it.
@@ -141,6 +154,8 @@ pub struct Proposal {
     pub stack: StackId,
     /// What happens to its resources, the gravest first.
     pub changes: Vec<ResourceChange>,
+    /// What differs from what was shown before; the rest was said yes to already.
+    pub differences: Vec<PlanDifference>,
     /// What else to know, such as that it is planned again later.
     pub note: Option<String>,
     /// Whether it loses resources although it is protected.

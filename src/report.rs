@@ -7,6 +7,7 @@
 mod block;
 mod board;
 mod console;
+mod differences;
 mod durations;
 mod failure;
 mod fit;

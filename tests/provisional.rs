@@ -130,10 +130,18 @@ fn a_deferred_stack_is_planned_and_asked_about_once_its_upstream_is_applied() {
     assert_eq!(vm(&project), "pve1");
 }
 
-#[test]
-fn a_new_plan_of_the_same_kind_goes_on_without_a_second_question() {
+/// A project whose consumer is to be changed, with a value that changes with the producer.
+fn changed_on_both_sides() -> Project {
     let project = changed(UPDATED);
     let touched = UPDATED.replace("input = var.host", "input = \"x-${var.host}\"");
+    project.write("infrastructure/02-b/consumer/main.tf", &touched);
+    project
+}
+
+#[test]
+fn a_new_plan_that_does_what_was_shown_goes_on_without_a_second_question() {
+    let project = changed(UPDATED);
+    let touched = UPDATED.replace("input = var.host", "input = \"fixed\"");
     project.write("infrastructure/02-b/consumer/main.tf", &touched);
     let mut person = AtTerminal::start(project.command("apply --all"));
 
@@ -142,7 +150,240 @@ fn a_new_plan_of_the_same_kind_goes_on_without_a_second_question() {
 
     let (code, screen) = person.wait();
     assert_eq!((code, screen.matches("[y/N]").count()), (Some(0), 1), "{screen}");
+    assert_eq!(vm(&project), "fixed");
+    assert!(!project.newest_events().contains("plan_differs"));
+}
+
+#[test]
+fn a_new_plan_with_another_value_is_asked_about_and_only_the_difference_is_shown() {
+    let more = "resource \"terraform_data\" \"more\" {\n  input = \"same\"\n}\n";
+    let project = changed_on_both_sides();
+    let touched = project.read("infrastructure/02-b/consumer/main.tf") + more;
+    project.write("infrastructure/02-b/consumer/main.tf", &touched);
+    let mut person = AtTerminal::sized(project.command("apply --all"), 40, 80);
+
+    person.sees("Apply these changes to 2 stacks? [y/N]");
+    person.types("y");
+    person.sees("02-b/consumer  +1 ~1 -0 · not what was shown");
+    person.sees("input: shown \"x-pve1\", now \"x-pve2\"").sees("Apply it with these differences? [y/N]");
+    person.types("y");
+
+    let (code, screen) = person.wait();
+    assert_eq!((code, screen.matches("terraform_data.more").count()), (Some(0), 1), "{screen}");
     assert_eq!(vm(&project), "x-pve2");
+}
+
+#[test]
+fn a_no_to_the_difference_leaves_the_stack_as_it_was() {
+    let project = changed_on_both_sides();
+    let mut person = AtTerminal::start(project.command("apply --all"));
+
+    person.sees("Apply these changes to 2 stacks? [y/N]");
+    person.types("y");
+    person.sees("Apply it with these differences? [y/N]");
+    person.types("n");
+
+    let (code, screen) = person.wait();
+    assert_eq!(code, Some(1), "{screen}");
+    assert!(screen.contains("its plan is not what was shown"), "{screen}");
+    assert_eq!(vm(&project), "pve1");
+}
+
+/// A stack that takes a value from a file, and one below it that writes this file once it is changed.
+fn reading_a_file() -> Project {
+    let maker = |value: &str| {
+        format!(
+            "resource \"terraform_data\" \"a\" {{\n  triggers_replace = \"{value}\"\n  provisioner \"local-exec\" {{\n    command = \"printf {value} > ../../../value\"\n  }}\n}}\n"
+        )
+    };
+    let reader = r#"
+resource "terraform_data" "x" {
+  input = file("${path.module}/../../../value")
+}
+
+resource "terraform_data" "y" {
+  input = [terraform_data.x.output, "old"]
+}
+"#;
+    let project =
+        Project::new().stack("01-a/maker", &maker("one")).stack("02-b/reader", reader).file("value", "one");
+    project.run("apply --all --yes").succeeds();
+    project.write("infrastructure/01-a/maker/main.tf", &maker("one").replacen("\"one\"", "\"two\"", 1));
+    project.write("infrastructure/02-b/reader/main.tf", &reader.replace("\"old\"", "\"new\""));
+    project
+}
+
+#[test]
+fn what_was_unknown_may_become_known_and_less_may_be_done() {
+    let project = reading_a_file();
+    project.write("value", "two");
+    let mut person = AtTerminal::start(project.command("apply --all"));
+
+    // The value of `x` changes, so what `y` takes from it is unknown; then the file is as it was.
+    person.sees("02-b/reader  +0 ~2 -0").sees("Apply these changes to 2 stacks? [y/N]");
+    person.types("y");
+
+    let (code, screen) = person.wait();
+    assert_eq!((code, screen.matches("[y/N]").count()), (Some(0), 1), "{screen}");
+    assert!(screen.contains("applied +0 ~1 -0"), "{screen}");
+}
+
+#[test]
+fn without_a_terminal_a_reviewed_plan_with_another_value_is_refused_and_tells_the_difference() {
+    let project = changed_on_both_sides();
+    project.run("plan --all").succeeds();
+
+    let run = project.run("apply --all --json").exits(1);
+
+    assert_eq!(run.result_of("02-b/consumer"), "skipped");
+    run.stderr_has("its plan is not what was shown, and nobody approved the difference")
+        .stderr_has("review it: `infra plan 02-b/consumer`")
+        .stderr_has("input: shown \"x-pve1\", now \"x-pve2\"");
+    assert_eq!(vm(&project), "pve1");
+}
+
+#[test]
+fn without_a_terminal_a_reviewed_plan_that_is_made_again_as_shown_is_applied() {
+    let project = changed(UPDATED);
+    let touched = UPDATED.replace("input = var.host", "input = \"fixed\"");
+    project.write("infrastructure/02-b/consumer/main.tf", &touched);
+    project.run("plan --all").succeeds();
+
+    project.run("apply --all").succeeds().stderr_lacks("not what was shown");
+
+    assert_eq!(vm(&project), "fixed");
+}
+
+#[test]
+fn a_yes_beforehand_goes_on_with_another_value_and_tells_it() {
+    let project = changed_on_both_sides();
+    project.run("plan --all").succeeds();
+
+    let run = project.run("apply --all --yes").succeeds();
+
+    run.stderr_has("02-b/consumer: not what was shown; `--yes` was given, so it is applied")
+        .stderr_has("input: shown \"x-pve1\", now \"x-pve2\"");
+    let events = project.newest_events();
+    let told = events.lines().find(|line| line.contains("\"plan_differs\"")).expect("an event");
+    let told: serde_json::Value = serde_json::from_str(told).unwrap();
+    assert_eq!(
+        (&told["applied"], &told["differences"][0]["values"][0]["now"]),
+        (&true.into(), &"\"x-pve2\"".into())
+    );
+    assert_eq!(vm(&project), "x-pve2");
+    // The plan that was reviewed is gone, so that nothing stale is in the way.
+    project.run("apply --all --yes").succeeds();
+}
+
+#[test]
+fn a_sensitive_value_that_differs_is_told_but_not_shown() {
+    let secret = |text: &str| {
+        let text = text.replace("type = string", "type = string\n  sensitive = true");
+        text.replace("  value = terraform_data", "  sensitive = true\n  value = terraform_data")
+    };
+    let producer = |host: &str| secret(&PRODUCER.replace("pve1", host));
+    let project = project(&secret(UPDATED));
+    project.write("infrastructure/01-a/producer/main.tf", &producer("hush-one"));
+    project.run("apply --all --yes").succeeds();
+    project.write("infrastructure/01-a/producer/main.tf", &producer("hush-two"));
+    let touched = secret(UPDATED).replace("input = var.host", "input = [var.host]");
+    project.write("infrastructure/02-b/consumer/main.tf", &touched);
+    project.run("plan --all").succeeds();
+
+    let run = project.run("apply --all --yes --jsonl").succeeds();
+
+    let run = run.stderr_has("input[0]: another (sensitive)").stderr_lacks("hush-");
+    run.stdout_has("\"now\":\"(sensitive)\"").stdout_lacks("hush-");
+    assert!(!project.newest_events().contains("hush-"));
+}
+
+#[test]
+fn a_plan_that_cannot_be_compared_with_what_was_shown_is_asked_about() {
+    let project = changed_on_both_sides();
+    let command = "rm ../../../.infra/runs/*/plans/02-b/consumer.tfplan";
+    let script = format!("provisioner \"local-exec\" {{\n    command = \"{command}\"\n  }}");
+    let changed = format!("input = \"pve2\"\n  triggers_replace = 2\n  {script}");
+    let producer = PRODUCER.replace("input = \"pve1\"", &changed);
+    project.write("infrastructure/01-a/producer/main.tf", &producer);
+    let mut person = AtTerminal::start(project.command("apply --all"));
+
+    person.sees("Apply these changes to 2 stacks? [y/N]");
+    person.types("y");
+    person.sees("cannot be compared with what was shown: a plan file is missing or was changed");
+    person.sees("~ terraform_data.vm").sees("Apply these changes? [y/N]");
+    person.types("y");
+
+    let (code, screen) = person.wait();
+    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(vm(&project), "x-pve2");
+}
+
+/// A stack that loses something by a script which fails the first time, and changes something after it.
+fn failing_once(script: &str) -> Project {
+    let stack = |number: u32| {
+        format!(
+            r#"
+resource "terraform_data" "lost" {{
+  triggers_replace = {number}
+  provisioner "local-exec" {{
+    when        = destroy
+    working_dir = "../../.."
+    command     = "test -e tried || {{ touch tried; {script} echo TLS handshake timeout; exit 1; }}"
+  }}
+}}
+
+resource "terraform_data" "kept" {{
+  input      = file("${{path.module}}/../../../value")
+  depends_on = [terraform_data.lost]
+}}
+"#
+        )
+    };
+    let project = Project::new()
+        .stack("s/a", &stack(1))
+        .file("value", "one")
+        .config("name: lab\nrun: { retries: 1, transient_errors: [\"TLS handshake timeout\"] }\n");
+    project.run("apply --yes").succeeds();
+    project.write("infrastructure/s/a/main.tf", &stack(2));
+    project.write("value", "two");
+    project
+}
+
+#[test]
+fn what_is_left_after_a_transient_error_goes_on_if_it_is_what_was_shown() {
+    let project = failing_once("");
+    let mut person = AtTerminal::start(project.command("apply"));
+
+    person.sees("Apply these changes? [y/N]");
+    person.types("y");
+
+    let (code, screen) = person.wait();
+    assert_eq!((code, screen.matches("[y/N]").count()), (Some(0), 1), "{screen}");
+    assert!(screen.contains("trying again (1 of 1)"), "{screen}");
+}
+
+#[test]
+fn what_is_left_after_a_transient_error_is_asked_about_if_it_is_something_else() {
+    let project = failing_once("printf three > value;");
+    let mut person = AtTerminal::start(project.command("apply"));
+
+    person.sees("Apply these changes? [y/N]");
+    person.types("y");
+    person.sees("input: shown \"two\", now \"three\"").sees("Apply it with these differences? [y/N]");
+    person.types("n");
+
+    let (code, screen) = person.wait();
+    assert_eq!(code, Some(1), "{screen}");
+    assert!(screen.contains("not applied again: what is left to do is not what was approved"), "{screen}");
+}
+
+#[test]
+fn with_a_yes_beforehand_what_is_left_after_a_transient_error_is_applied_and_told() {
+    let project = failing_once("printf three > value;");
+
+    let run = project.run("apply --yes").succeeds();
+
+    run.stderr_has("input: shown \"two\", now \"three\"").stderr_has("`--yes` was given");
 }
 
 #[test]
@@ -153,12 +394,12 @@ fn a_new_plan_that_replaces_what_was_not_shown_is_asked_about_again() {
     person.sees("02-b/consumer  no changes today; planned again when 01-a/producer is applied");
     person.sees("Apply these changes? [y/N]");
     person.types("y");
-    person.sees("-/+ terraform_data.vm").sees("no longer of the kind that was shown");
+    person.sees("not what was shown").sees("-/+ terraform_data.vm  (not shown before)");
     person.types("n");
 
     let (code, screen) = person.wait();
     assert_eq!((code, screen.matches("[y/N]").count()), (Some(1), 2), "{screen}");
-    assert!(screen.contains("no longer of the kind that was approved"), "{screen}");
+    assert!(screen.contains("its plan is not what was shown"), "{screen}");
 }
 
 #[test]
@@ -170,11 +411,11 @@ fn without_a_terminal_a_reviewed_plan_that_became_another_is_refused() {
 
     assert_eq!(run.result_of("01-a/producer"), "succeeded");
     assert_eq!(run.result_of("02-b/consumer"), "skipped");
-    run.stderr_has("no longer of the kind that was approved");
+    run.stderr_has("its plan is not what was shown");
 }
 
 #[test]
-fn a_yes_beforehand_accepts_another_kind_unless_the_stack_is_protected() {
+fn a_yes_beforehand_accepts_another_plan_unless_the_stack_is_protected() {
     let project = changed(&replaced());
     project.run("apply --all --yes").succeeds();
     project.write("infrastructure/01-a/producer/main.tf", &PRODUCER.replace("pve1", "pve3"));

@@ -13,6 +13,7 @@ mod support;
 #[path = "support/tools.rs"]
 mod tools;
 
+use support::terminal::AtTerminal;
 use support::{Finished, Project};
 use tools::AgeKey;
 
@@ -72,6 +73,38 @@ fn a_declared_variable_gets_its_value_and_nothing_shows_it() {
     run.stderr_lacks(CANARY).stdout_lacks(CANARY).stderr_has("(redacted)").stderr_lacks("undeclared-canary");
     assert!(project.files_containing(CANARY).is_empty(), "{:?}", project.files_containing(CANARY));
     assert!(project.files_containing("undeclared-canary").is_empty());
+}
+
+#[test]
+fn a_secret_in_a_value_that_is_not_what_was_shown_is_not_told() {
+    let maker = |value: &str| {
+        let writes =
+            format!("provisioner \"local-exec\" {{\n    command = \"printf {value} > ../../../value\"\n  }}");
+        format!("resource \"terraform_data\" \"a\" {{\n  triggers_replace = \"{value}\"\n  {writes}\n}}\n")
+    };
+    let taker = |text: &str| {
+        let value = "file(\"${path.module}/../../../value\")";
+        format!(
+            "variable \"api_token\" {{\n  type = string\n}}\n\nresource \"terraform_data\" \"b\" {{\n  input = \"{text}-${{var.api_token}}-${{{value}}}\"\n}}\n"
+        )
+    };
+    let key = AgeKey::new();
+    let project = Project::new().stack("01-a/maker", &maker("one")).stack("02-b/taker", &taker("old"));
+    let project = project.file("value", "one").env("SOPS_AGE_KEY", &key.secret);
+    encrypt(&project, &key, &format!("api_token: {CANARY}\n"));
+    project.run("apply --all --yes").succeeds();
+    project.write("infrastructure/01-a/maker/main.tf", &maker("two"));
+    project.write("infrastructure/02-b/taker/main.tf", &taker("new"));
+
+    let mut person = AtTerminal::start(project.command("apply --all"));
+    person.sees("Apply these changes to 2 stacks? [y/N]");
+    person.types("y");
+    person.sees("input: another (sensitive)").sees("Apply it with these differences? [y/N]");
+    person.types("y");
+
+    let (code, screen) = person.wait();
+    assert_eq!((code, screen.contains(CANARY)), (Some(0), false), "{screen}");
+    assert!(!project.newest_events().contains(CANARY));
 }
 
 #[test]

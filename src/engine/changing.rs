@@ -3,22 +3,25 @@
 //! Where somebody is to be asked, everything is planned first, so that one question can
 //! show it all. Then each stack has its turn when those before it are done. A plan that
 //! was made before a stack below was applied is made again in its turn, and goes on
-//! without a question only if it is of the kind that was shown. What needs a new yes is
+//! without a question only if it does nothing but what was shown. What needs a new yes is
 //! set aside until nothing else can run. Begin at `plan_approve_apply`.
 
 use std::cell::RefCell;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::consent::{Case, is_of_the_same_kind};
+use super::applying::Applied;
+use super::consent::Case;
 use super::failure::Stop;
 use super::options::Approval;
-use super::retry::{Retries, not_tried_again};
+use super::retry::Retries;
 use super::run::{Conductor, Edges};
+use super::saved_plan::SavedPlans;
+use super::shown_plan::Comparison;
 use super::side_by_side::{Turn, work_through};
-use super::stack_life::{Planned, Upstream};
+use super::stack_life::{Planned, ShownPlan, StackLife, Upstream};
 use crate::events::{Proposal, Question, RunEvent};
-use crate::model::{Action, ResourceChange, RunCommand, StackId, StackRun, Step};
+use crate::model::{PlanDifference, RunCommand, StackError, StackId, StackRun, Step};
 
 /// What lies on the desk of a stack between its turns.
 #[derive(Debug, Default)]
@@ -28,13 +31,17 @@ pub(super) struct Desk {
     /// Whether it was made before the stacks below had their turn.
     early: bool,
     /// What somebody said yes to.
-    approved: Option<Vec<ResourceChange>>,
+    approved: Option<ShownPlan>,
     /// Whether somebody said no.
     declined: bool,
     /// Whether the stack has its result already.
     finished: bool,
-    /// Why its plan cannot be the last word yet.
+    /// Why its plan cannot be the last word yet, or is not the one that was shown.
     note: Option<String>,
+    /// What of the plan was not shown before, if some of it was.
+    differences: Vec<PlanDifference>,
+    /// What went wrong before somebody had to be asked.
+    error: Option<StackError>,
     /// What planning took; a person's thinking does not count.
     spent: SignedDuration,
 }
@@ -49,11 +56,16 @@ impl Desk {
         !self.early && self.plan().is_some()
     }
 
-    fn set_aside(&mut self, mut planned: Planned, spent: SignedDuration) {
-        planned.shown_before = planned.shown_before.or_else(|| self.approved.take());
-        let changed = planned.shown_before.is_some();
-        self.note = changed.then(|| "no longer of the kind that was shown".to_owned());
+    /// Keeps a plan until somebody was asked about it.
+    fn set_aside(&mut self, planned: Planned, compared: Option<&Comparison>, spent: SignedDuration) {
+        self.note = compared.and_then(Comparison::note);
+        self.differences = compared.map(|compared| compared.differences().to_vec()).unwrap_or_default();
         (self.outcome, self.spent, self.early) = (Some(Ok(planned)), spent, false);
+    }
+
+    /// Whether its plan is not the one that somebody was shown.
+    fn differs(&self) -> bool {
+        !self.early && self.note.is_some()
     }
 
     /// Whether what will be done cannot be shown yet.
@@ -128,7 +140,7 @@ impl<'a> Conductor<'a> {
             return Turn::Ended;
         }
         let since = self.session.clock.now();
-        let outcome = self.plan_now(run).await;
+        let outcome = self.plan_now(run, None).await;
         let spent = self.session.clock.now().duration_since(since);
         *desk.borrow_mut() = Desk { outcome: Some(outcome), early: true, spent, ..Desk::default() };
         Turn::Ended
@@ -164,8 +176,8 @@ impl<'a> Conductor<'a> {
         };
         let mut desk = desk.borrow_mut();
         let unchanged = outcome.as_ref().is_ok_and(|planned| planned.record.is_empty());
-        // Shown as nothing to do: whatever comes of it later is of another kind.
-        desk.approved = unchanged.then(Vec::new);
+        // Shown as nothing to do: whatever comes of it later was not shown.
+        desk.approved = outcome.as_ref().ok().filter(|_| unchanged).map(Planned::as_shown);
         (desk.outcome, desk.note) = (Some(outcome), note);
         true
     }
@@ -183,7 +195,7 @@ impl<'a> Conductor<'a> {
     /// The turn of a stack: everything it waits for is done.
     async fn turn(&self, run: &'a StackRun, desk: &RefCell<Desk>) -> Turn {
         let since = self.since(desk);
-        if desk.borrow().finished || self.is_held_back(run, since) {
+        if desk.borrow().finished || self.is_kept_back(run, desk, since) {
             desk.borrow_mut().outcome = None;
             return Turn::Ended;
         }
@@ -199,19 +211,83 @@ impl<'a> Conductor<'a> {
             }
         };
         if desk.borrow().declined {
-            self.finish_declined(run, &planned, since);
+            self.finish_unapproved(run, &planned, desk, since);
             return Turn::Ended;
         }
-        if !self.is_settled(run, &planned, desk) {
-            let spent = self.session.clock.now().duration_since(since);
-            desk.borrow_mut().set_aside(planned, spent);
+        let compared = self.compare(run, &planned, desk).await;
+        if !self.is_settled(run, &planned, compared.as_ref(), desk) {
+            self.set_aside(planned, compared.as_ref(), desk, since);
             return Turn::SetAside;
         }
         match self.apply(run, planned).await {
-            Ok(planned) => self.finish_applied(run, &planned, since).await,
+            Ok(Applied::Done(planned)) => self.finish_applied(run, &planned, since).await,
+            Ok(Applied::Unsettled(left)) => {
+                self.set_aside(left.plan, Some(&left.comparison), desk, since);
+                desk.borrow_mut().error = Some(left.error);
+                return Turn::SetAside;
+            }
             Err(stop) => self.finish_stopped(run, stop, since),
         }
         Turn::Ended
+    }
+
+    /// Finishes a stack that cannot begin, or cannot go on with what is left after an error.
+    fn is_kept_back(&self, run: &StackRun, desk: &RefCell<Desk>, since: Timestamp) -> bool {
+        let begun = desk.borrow().error.is_some();
+        if !begun {
+            return self.is_held_back(run, since);
+        }
+        if !self.session.interrupts.any() && self.obstacle(run).is_none() {
+            return false;
+        }
+        // What was begun and not finished has failed, whatever keeps it from going on.
+        let error = desk.borrow_mut().error.take();
+        error.into_iter().for_each(|error| self.finish_stopped(run, Stop::Failed(error), since));
+        true
+    }
+
+    fn set_aside(
+        &self,
+        planned: Planned,
+        compared: Option<&Comparison>,
+        desk: &RefCell<Desk>,
+        since: Timestamp,
+    ) {
+        let spent = self.session.clock.now().duration_since(since);
+        desk.borrow_mut().set_aside(planned, compared, spent);
+    }
+
+    /// Finishes a stack whose plan somebody said no to, or nobody yes.
+    fn finish_unapproved(&self, run: &StackRun, planned: &Planned, desk: &RefCell<Desk>, since: Timestamp) {
+        let (error, differs) = {
+            let mut desk = desk.borrow_mut();
+            (desk.error.take(), desk.differs() || planned.shown_before.is_some())
+        };
+        match error {
+            Some(error) => self.finish_stopped(run, Stop::Failed(error), since),
+            None => self.finish_declined(run, planned, differs, since),
+        }
+    }
+
+    /// Compares a plan with what somebody was shown; nothing if nobody was.
+    async fn compare(
+        &self,
+        run: &'a StackRun,
+        planned: &Planned,
+        desk: &RefCell<Desk>,
+    ) -> Option<Comparison> {
+        let shown = desk.borrow().approved.clone().or_else(|| planned.shown_before.clone())?;
+        let compared = self.life(run).compare(&shown, planned).await;
+        let reviewed = SavedPlans::at(&self.options.plans_dir);
+        if shown.plans != planned.plans && shown.plans != reviewed {
+            // Nobody needs it any more; one that stays is removed with the others when the run ends.
+            let _ = shown.plans.remove(&run.stack.id);
+        }
+        if let Some(note) = compared.note() {
+            let given = self.options.approval == Approval::Given && !self.loses_protected(run, planned);
+            self.tell_differing(run, &compared, note, given);
+        }
+        Some(compared)
     }
 
     /// Returns the plan that was made, or a new one if a stack below was applied since.
@@ -221,56 +297,20 @@ impl<'a> Conductor<'a> {
             (desk.outcome.take(), desk.early)
         };
         let outdated = early && self.plan.command == RunCommand::Apply && self.tally.borrow().is_touched(run);
-        match made.filter(|_| !outdated) {
-            Some(outcome) => outcome,
-            None => self.plan_now(run).await,
+        match made {
+            Some(outcome) if !outdated => outcome,
+            // The new one is compared with it.
+            Some(Ok(shown)) => self.plan_now(run, Some(&shown.plans)).await,
+            _ => self.plan_now(run, None).await,
         }
     }
 
-    async fn plan_now(&self, run: &'a StackRun) -> Result<Planned, Stop> {
+    async fn plan_now(&self, run: &'a StackRun, beside: Option<&SavedPlans>) -> Result<Planned, Stop> {
         let applied = run.inputs.values().any(|from| self.tally.borrow().has_applied(&from.stack));
         let upstream = if applied { Upstream::Applied } else { Upstream::Untouched };
         let mut retries = Retries::of(self.session, &run.stack.id);
-        retries.run(async || self.life(run).plan_or_take_saved(upstream).await).await
-    }
-
-    /// Applies a plan; after a transient error what is left of it is planned and applied again.
-    async fn apply(&self, run: &'a StackRun, mut planned: Planned) -> Result<Planned, Stop> {
-        let mut retries = Retries::of(self.session, &run.stack.id);
-        loop {
-            let error = match self.life(run).apply(&planned).await {
-                Ok(()) => return Ok(planned),
-                Err(Stop::Failed(error)) if retries.allows(&error) => error,
-                Err(stop) => return Err(stop),
-            };
-            retries.pause(&error).await;
-            let rest = self.life(run).plan_privately().await?;
-            if rest.record.is_empty() {
-                return Ok(planned);
-            }
-            let given = self.options.approval == Approval::Given && !self.loses_protected(run, &rest);
-            if !given && !is_of_the_same_kind(&planned.record.changes, &rest.record.changes) {
-                let why = self.why_not_again(run, &planned, &rest);
-                return Err(Stop::Failed(not_tried_again(error, &run.stack.id, &why)));
-            }
-            planned = rest;
-        }
-    }
-
-    /// Says what stands in the way of applying what is left of a plan.
-    fn why_not_again(&self, run: &StackRun, shown: &Planned, rest: &Planned) -> String {
-        let is_new = |change: &&ResourceChange| {
-            change.action != Action::Read && !shown.record.changes.contains(change)
-        };
-        let new = rest.record.changes.iter().filter(is_new);
-        let new = new.map(|change| format!("{} `{}`", change.action.sign(), change.address));
-        let new = new.collect::<Vec<_>>().join(", ");
-        match self.loses_protected(run, rest) {
-            true => {
-                format!("`{}` is protected, and what is left to do would lose resources: {new}", run.stack.id)
-            }
-            false => format!("what is left to do is not what was approved: {new}"),
-        }
+        let life = StackLife { beside, ..self.life(run) };
+        retries.run(async || life.plan_or_take_saved(upstream).await).await
     }
 
     /// Asks once about several stacks, and notes the answer on their desks.
@@ -286,7 +326,9 @@ impl<'a> Conductor<'a> {
         for index in open {
             let mut desk = desks[*index].borrow_mut();
             desk.declined = !yes;
-            desk.approved = desk.plan().map(|planned| planned.record.changes.clone());
+            if yes {
+                desk.approved = desk.plan().map(Planned::as_shown);
+            }
         }
     }
 
@@ -317,34 +359,38 @@ impl<'a> Conductor<'a> {
         let is_protected = desk.plan().is_some_and(|planned| self.loses_protected(run, planned));
         let is_foreign = desk.plan().is_some_and(|planned| planned.foreign);
         let note = desk.note.clone().or_else(|| is_foreign.then(|| "not made by you here".to_owned()));
-        Proposal { stack: run.stack.id.clone(), changes, note, is_protected, is_foreign }
+        let (stack, differences) = (run.stack.id.clone(), desk.differences.clone());
+        Proposal { stack, changes, differences, note, is_protected, is_foreign }
     }
 
     /// Returns whether a stack has a plan that nobody said yes to.
     fn is_open(&self, index: usize, desk: &RefCell<Desk>) -> bool {
         let has_changes = desk.borrow().has_changes();
-        let settled = |planned: &Planned| self.is_settled(self.runs[index], planned, desk);
+        let settled = |planned: &Planned| self.is_settled(self.runs[index], planned, None, desk);
         has_changes && !desk.borrow().plan().is_some_and(settled)
     }
 
-    fn is_settled(&self, run: &StackRun, planned: &Planned, desk: &RefCell<Desk>) -> bool {
-        let desk = desk.borrow();
+    fn is_settled(
+        &self,
+        run: &StackRun,
+        planned: &Planned,
+        compared: Option<&Comparison>,
+        desk: &RefCell<Desk>,
+    ) -> bool {
+        let as_shown = matches!(compared, Some(Comparison::Same));
         let case = Case {
-            changes: &planned.record.changes,
-            shown: desk.approved.as_deref(),
-            reviewed: planned.reviewed,
+            as_shown,
+            asked: desk.borrow().approved.is_some(),
+            // Somebody of this run who was shown another plan has the last word.
+            reviewed: planned.reviewed && (compared.is_none() || as_shown),
             // A yes beforehand is about plans that this user made.
             given: self.options.approval == Approval::Given && !planned.foreign,
             protected: self.loses_protected(run, planned),
         };
-        let reviewed_before = planned
-            .shown_before
-            .as_deref()
-            .is_some_and(|shown| !case.protected && is_of_the_same_kind(shown, &planned.record.changes));
-        reviewed_before || case.is_settled()
+        case.is_settled()
     }
 
-    fn loses_protected(&self, run: &StackRun, planned: &Planned) -> bool {
+    pub fn loses_protected(&self, run: &StackRun, planned: &Planned) -> bool {
         run.protect && planned.destroys() && !self.options.allow_destroy
     }
 

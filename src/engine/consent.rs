@@ -1,24 +1,16 @@
 //! Whether a plan may be applied: what a person, a reviewer or the command line said yes
-//! to, and whether a newer plan is still of the kind that was shown.
+//! to, and whether that still holds.
 //!
-//! Pure; nobody is asked here.
-
-use crate::model::{Action, ResourceChange};
-
-/// Returns whether a new plan does nothing but what was shown: the same actions on the same addresses,
-/// or fewer. So nothing is destroyed or replaced that was not shown.
-pub(super) fn is_of_the_same_kind(shown: &[ResourceChange], now: &[ResourceChange]) -> bool {
-    let matters = |change: &&ResourceChange| change.action != Action::Read;
-    now.iter().filter(matters).all(|change| shown.contains(change))
-}
+//! Pure; nobody is asked here. How a newer plan is compared with the one that was shown is
+//! in `plan_diff`.
 
 /// What is known about a plan when its turn comes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Case<'a> {
-    /// What the plan does.
-    pub changes: &'a [ResourceChange],
-    /// What somebody said yes to before, if anybody did.
-    pub shown: Option<&'a [ResourceChange]>,
+pub(super) struct Case {
+    /// Whether it does nothing but what was shown.
+    pub as_shown: bool,
+    /// Whether a person of this run was shown it, and said yes.
+    pub asked: bool,
     /// Whether it is exactly the plan that was reviewed.
     pub reviewed: bool,
     /// Whether a yes was given beforehand.
@@ -27,11 +19,10 @@ pub(super) struct Case<'a> {
     pub protected: bool,
 }
 
-impl Case<'_> {
+impl Case {
     /// Returns whether the plan may be applied without a further question.
-    pub fn is_settled(self) -> bool {
-        let seen = self.shown.is_some_and(|shown| is_of_the_same_kind(shown, self.changes));
-        seen || (!self.protected && (self.given || self.reviewed))
+    pub const fn is_settled(self) -> bool {
+        (self.as_shown && self.asked) || (!self.protected && (self.given || self.reviewed || self.as_shown))
     }
 }
 
@@ -39,37 +30,29 @@ impl Case<'_> {
 mod tests {
     use super::*;
 
-    fn changes(list: &[(&str, Action)]) -> Vec<ResourceChange> {
-        list.iter()
-            .map(|(address, action)| ResourceChange { address: (*address).to_owned(), action: *action })
-            .collect()
+    const NOBODY: Case =
+        Case { as_shown: false, asked: false, reviewed: false, given: false, protected: false };
+
+    #[test]
+    fn a_plan_that_nobody_saw_is_not_settled() {
+        assert!(!NOBODY.is_settled());
+        assert!(!Case { asked: true, ..NOBODY }.is_settled());
     }
 
     #[test]
-    fn the_same_or_fewer_actions_are_of_the_same_kind() {
-        let shown = changes(&[("a", Action::Create), ("b", Action::Update)]);
-
-        assert!(is_of_the_same_kind(&shown, &shown));
-        assert!(is_of_the_same_kind(&shown, &changes(&[("b", Action::Update)])));
-        assert!(is_of_the_same_kind(&shown, &changes(&[("data.c", Action::Read)])));
-    }
-
-    #[test]
-    fn another_address_or_another_action_is_not_of_the_same_kind() {
-        let shown = changes(&[("a", Action::Update)]);
-
-        assert!(!is_of_the_same_kind(&shown, &changes(&[("b", Action::Update)])));
-        assert!(!is_of_the_same_kind(&shown, &changes(&[("a", Action::Replace)])));
-        assert!(!is_of_the_same_kind(&shown, &changes(&[("a", Action::Update), ("b", Action::Delete)])));
+    fn what_was_reviewed_shown_or_allowed_beforehand_is_settled() {
+        assert!(Case { reviewed: true, ..NOBODY }.is_settled());
+        assert!(Case { as_shown: true, ..NOBODY }.is_settled());
+        assert!(Case { given: true, ..NOBODY }.is_settled());
     }
 
     #[test]
     fn a_protected_stack_needs_a_yes_to_what_was_shown() {
-        let deleting = changes(&[("a", Action::Delete)]);
-        let case = Case { changes: &deleting, shown: None, reviewed: true, given: true, protected: true };
+        let protected = Case { reviewed: true, given: true, protected: true, ..NOBODY };
 
-        assert!(!case.is_settled());
-        assert!(Case { shown: Some(&deleting), ..case }.is_settled());
-        assert!(Case { protected: false, ..case }.is_settled());
+        assert!(!protected.is_settled());
+        assert!(!Case { as_shown: true, ..protected }.is_settled());
+        assert!(!Case { asked: true, ..protected }.is_settled());
+        assert!(Case { as_shown: true, asked: true, ..protected }.is_settled());
     }
 }

@@ -25,7 +25,7 @@ impl<'a> Conductor<'a> {
         true
     }
 
-    fn obstacle(&self, run: &StackRun) -> Option<String> {
+    pub fn obstacle(&self, run: &StackRun) -> Option<String> {
         let tally = self.tally.borrow();
         if let Some(blocker) = tally.blocker_of(run) {
             return Some(format!("{blocker} did not succeed"));
@@ -76,12 +76,16 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    pub fn finish_declined(&self, run: &StackRun, planned: &Planned, since: Timestamp) {
+    /// Finishes a stack that nobody said yes to; `differs` if somebody was shown another plan of it.
+    pub fn finish_declined(&self, run: &StackRun, planned: &Planned, differs: bool, since: Timestamp) {
         let protected = run.protect && planned.destroys() && !self.options.allow_destroy;
-        let reason = match (protected, planned.shown_before.is_some()) {
-            (true, _) => "protected and not approved (`--allow-destroy` allows it)",
-            (false, true) => "its plan is no longer of the kind that was approved, and nobody approved it",
-            (false, false) => "not approved",
+        let reason = match (protected, differs) {
+            (true, _) => "protected and not approved (`--allow-destroy` allows it)".to_owned(),
+            (false, true) => format!(
+                "its plan is not what was shown, and nobody approved the difference; review it: `infra plan {}`",
+                run.stack.id
+            ),
+            (false, false) => "not approved".to_owned(),
         };
         let report = report(run, StackResult::Skipped).with_counts(planned.counts());
         self.finish(run, report.with_reason(reason), since);

@@ -128,7 +128,7 @@ impl<'a> Conductor<'a> {
     }
 
     pub const fn life(&self, run: &'a StackRun) -> StackLife<'a> {
-        StackLife { session: self.session, run, options: self.options }
+        StackLife { session: self.session, run, options: self.options, beside: None }
     }
 }
 

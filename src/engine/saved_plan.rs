@@ -72,7 +72,7 @@ const LARGEST_RECORD: u64 = 64 << 20;
 const DAMAGED: &str = "its plan file is missing or damaged";
 
 /// The folder of saved plans.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SavedPlans {
     dir: PathBuf,
 }
@@ -174,6 +174,16 @@ impl SavedPlans {
             Ok(digest) => (digest != record.file).then(|| DAMAGED.to_owned()),
             Err(why) => Some(why),
         }
+    }
+
+    /// Takes a plan that was begun out of use: nobody finds it any more, but it can still be compared with.
+    pub fn retire(&self, stack: &StackId) -> Result<()> {
+        remove_file(&self.record_path(stack))
+    }
+
+    /// Removes a plan that is out of use; one that is not stays.
+    pub fn remove_retired(&self, stack: &StackId) -> Result<()> {
+        if self.record_path(stack).exists() { Ok(()) } else { remove_file(&self.plan_path(stack)) }
     }
 
     /// Removes a stack's plan and its record.

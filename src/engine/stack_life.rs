@@ -19,7 +19,7 @@ use super::stack_secrets::StackSecrets;
 use super::watch::{Heard, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::{ChangeCounts, Fingerprint, ResourceChange, StackError, StackRun, Step};
+use crate::model::{ChangeCounts, Fingerprint, StackError, StackRun, Step};
 use crate::process;
 use crate::tofu::Flavour;
 use crate::tofu::call::{self, ApplyCall, Narration, PlanCall, PlanMode};
@@ -30,6 +30,8 @@ pub(super) struct StackLife<'a> {
     pub session: &'a Session,
     pub run: &'a StackRun,
     pub options: &'a RunOptions,
+    /// Where a plan lies that a new one must not take the place of.
+    pub beside: Option<&'a SavedPlans>,
 }
 
 /// A plan that is ready to be applied.
@@ -43,7 +45,14 @@ pub(super) struct Planned {
     /// Whether somebody else made it: only a yes to this very plan counts.
     pub foreign: bool,
     /// What was shown to somebody before this plan took its place.
-    pub shown_before: Option<Vec<ResourceChange>>,
+    pub shown_before: Option<ShownPlan>,
+}
+
+/// A plan that somebody was shown, and where it lies.
+#[derive(Clone, Debug)]
+pub(super) struct ShownPlan {
+    pub record: PlanRecord,
+    pub plans: SavedPlans,
 }
 
 pub(super) const OTHER_VALUES: &str = "the values it takes from other stacks changed since";
@@ -72,6 +81,11 @@ impl Planned {
 
     pub fn destroys(&self) -> bool {
         self.record.changes.iter().any(|change| change.action.is_destructive())
+    }
+
+    /// Returns it as what is shown.
+    pub fn as_shown(&self) -> ShownPlan {
+        ShownPlan { record: self.record.clone(), plans: self.plans.clone() }
     }
 }
 
@@ -104,7 +118,17 @@ impl StackLife<'_> {
 
     /// Makes a plan that only this run knows.
     pub async fn plan_privately(self) -> Result<Planned, Stop> {
-        self.plan_into(SavedPlans::at(&self.options.private_dir)).await
+        self.plan_into(self.private_plans()).await
+    }
+
+    /// Returns where a plan can lie that only this run knows, beside one that is still needed.
+    fn private_plans(self) -> SavedPlans {
+        let usual = SavedPlans::at(&self.options.private_dir);
+        match self.beside {
+            // No stack has a name that begins with a dot.
+            Some(taken) if *taken == usual => SavedPlans::at(self.options.private_dir.join(".again")),
+            _ => usual,
+        }
     }
 
     /// Takes up a saved plan that still fits, or makes one that only this run knows.
@@ -144,7 +168,7 @@ impl StackLife<'_> {
             // What was reviewed said nothing, or said that this value would change.
             _ if replan => self.plan_privately().await,
             _ if record.is_empty() || (upstream == Upstream::Applied && is_about_inputs) => {
-                let shown_before = Some(record.changes);
+                let shown_before = Some(ShownPlan { record, plans: saved });
                 Ok(Planned { shown_before, ..self.plan_privately().await? })
             }
             Staleness::Inputs => Err(stale(&self.run.stack.id, OTHER_VALUES).into()),
@@ -152,7 +176,7 @@ impl StackLife<'_> {
         }
     }
 
-    /// Applies exactly this plan and removes it.
+    /// Applies exactly this plan and removes it; one that fails is out of use.
     pub async fn apply(self, planned: &Planned) -> Result<(), Stop> {
         let (id, plans) = (&self.run.stack.id, &planned.plans);
         if let Some(flaw) = plans.flaw(&planned.record) {
@@ -174,16 +198,18 @@ impl StackLife<'_> {
         self.remember_what_is_applied().await;
         self.session.outputs.borrow_mut().remove(id);
         let watched = watch(self.session, id, Step::Apply, call).await?;
-        let outcome = match watched.status.success() {
-            true => Ok(()),
-            false => Err(explain(self.session, &self.run.stack, &watched).await),
-        };
-        // Applied or half applied, a plan can never be applied again; one that met a lock still can.
-        let met_a_lock = matches!(&outcome, Err(Stop::Failed(error)) if error.is_lock());
-        if !met_a_lock {
-            plans.remove(id)?;
+        if !watched.status.success() {
+            let stop = explain(self.session, &self.run.stack, &watched).await;
+            // Half applied, a plan can never be applied again; one that met a lock still can.
+            let met_a_lock = matches!(&stop, Stop::Failed(error) if error.is_lock());
+            if !met_a_lock {
+                plans.retire(id)?;
+            }
+            return Err(stop);
         }
-        outcome
+        plans.remove(id)?;
+        // What was reviewed is done, even if it was planned again.
+        Ok(self.forget_plan()?)
     }
 
     /// Keeps a copy from which the stack can be destroyed even if its folder is gone.

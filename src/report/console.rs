@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use super::differences::difference_lines;
 use super::failure::{show_hints, show_stack_error};
 use super::fit::{padded, shortened, text_width};
 use super::listen::Report;
@@ -17,8 +18,8 @@ use super::summary::{self, Fold};
 use super::terminal::{Terminal, Tone, Verbosity};
 use crate::events::{Proposal, Question, RunEvent};
 use crate::model::{
-    Diagnostic, ResourceChange, RunCommand, RunReport, Severity, StackId, StackReport, StackResult, Step,
-    human_duration,
+    Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, Severity, StackId, StackReport,
+    StackResult, Step, human_duration,
 };
 
 /// Returns the room for ids beside signs, words and times.
@@ -168,7 +169,8 @@ impl Console {
         self.live.rest(stack);
         let full =
             self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose || self.terminal.is_github();
-        let lines = listing(&self.terminal, Listing { stack, changes, text, full, note: None });
+        let lines =
+            listing(&self.terminal, Listing { stack, changes, differences: &[], text, full, note: None });
         if self.plans == PlanOutput::Hidden || lines.is_empty() || (self.asks && self.stacks > 1) {
             return;
         }
@@ -180,6 +182,17 @@ impl Console {
         } else {
             self.listings.insert(stack.clone(), lines);
         }
+    }
+
+    /// What is asked about is listed with the question; what goes on without one is told here.
+    fn plan_differs(&self, stack: &StackId, differences: &[PlanDifference], note: &str) {
+        if self.terminal.verbosity() == Verbosity::Quiet {
+            return;
+        }
+        let word = self.terminal.paint(Tone::Warn, "warning");
+        self.note(&format!("{word}: {stack}: {note}; `--yes` was given, so it is applied"));
+        let lines = differences.iter().flat_map(|one| difference_lines(&self.terminal, one));
+        lines.for_each(|line| self.note(&line));
     }
 
     fn taken_up(&mut self, stack: &StackId, saved_at: Option<Timestamp>) {
@@ -258,9 +271,16 @@ impl Console {
 
     /// Lists what a question is about, where it was not shown before.
     fn list(&self, proposals: &[Proposal]) {
-        let is_new = |proposal: &&Proposal| self.shown.get(&proposal.stack) != Some(&proposal.changes);
-        for Proposal { stack, changes, note, .. } in proposals.iter().filter(is_new) {
-            let listed = Listing { stack, changes, text: &[], full: false, note: note.as_deref() };
+        let is_new = |proposal: &&Proposal| match self.stacks {
+            // A single plan was shown as a whole; only what else is to be known of it is new.
+            1 => proposal.note.is_some(),
+            _ => {
+                !proposal.differences.is_empty() || self.shown.get(&proposal.stack) != Some(&proposal.changes)
+            }
+        };
+        for Proposal { stack, changes, differences, note, .. } in proposals.iter().filter(is_new) {
+            let (text, note) = (&[], note.as_deref());
+            let listed = Listing { stack, changes, differences, text, full: false, note };
             let lines = listing(&self.terminal, listed).join("\n");
             match self.plans {
                 PlanOutput::Shown => self.terminal.text(&format!("{lines}\n")),
@@ -296,6 +316,10 @@ impl Report for Console {
                 self.planned(stack, changes, text);
                 self.taken_up(stack, *saved_at);
             }
+            RunEvent::PlanDiffers { stack, differences, note, applied: true } => {
+                self.plan_differs(stack, differences, note);
+            }
+            RunEvent::PlanDiffers { applied: false, .. } => {}
             RunEvent::StackFinished { report } => self.stack_finished(report),
             RunEvent::Interrupted { times } => self.interrupted(*times),
             RunEvent::RunFinished { report } => self.run_finished(report),
@@ -304,9 +328,6 @@ impl Report for Console {
 
     fn question(&mut self, question: &Question) {
         self.live.pause();
-        if self.stacks == 1 {
-            return;
-        }
         match question {
             Question::Apply { proposals, later } => {
                 self.list(proposals);

@@ -96,6 +96,7 @@ impl Report for MarkdownSummary {
             | RunEvent::Resource { .. }
             | RunEvent::Refreshed { .. }
             | RunEvent::Diagnostic { .. }
+            | RunEvent::PlanDiffers { .. }
             | RunEvent::StackFinished { .. }
             | RunEvent::Interrupted { .. } => {}
         }

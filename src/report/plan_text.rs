@@ -1,7 +1,8 @@
 //! The plan on the screen: tofu's own text without its preamble, or a list of addresses.
 
+use super::differences::{difference_lines, signed};
 use super::terminal::{Terminal, Tone};
-use crate::model::{Action, ChangeCounts, ResourceChange, StackId};
+use crate::model::{ChangeCounts, PlanDifference, ResourceChange, StackId};
 
 /// Where the part that people read begins.
 const BEGINNINGS: [&str; 4] = [
@@ -16,6 +17,8 @@ const BEGINNINGS: [&str; 4] = [
 pub(super) struct Listing<'a> {
     pub stack: &'a StackId,
     pub changes: &'a [ResourceChange],
+    /// What of it was not shown before; where there is any, the rest was.
+    pub differences: &'a [PlanDifference],
     /// tofu's own text.
     pub text: &'a [String],
     /// Whether tofu's own text is wanted.
@@ -38,7 +41,10 @@ pub(super) fn listing(terminal: &Terminal, plan: Listing<'_>) -> Vec<String> {
         (false, _, Some(note)) => format!("{} · {note}", ChangeCounts::of(plan.changes)),
     };
     let heading = format!("{}  {counts}", terminal.paint_data(Tone::Strong, plan.stack.as_str()));
-    let lines = plan.changes.iter().map(|change| change_line(terminal, change));
+    let lines: Vec<String> = match plan.differences {
+        [] => plan.changes.iter().map(|change| change_line(terminal, change)).collect(),
+        differences => differences.iter().flat_map(|one| difference_lines(terminal, one)).collect(),
+    };
     std::iter::once(heading).chain(lines).collect()
 }
 
@@ -71,13 +77,7 @@ fn colored(terminal: &Terminal, line: &str) -> String {
 
 /// Writes one change as a line: sign and address.
 fn change_line(terminal: &Terminal, change: &ResourceChange) -> String {
-    let tone = match change.action {
-        Action::Create | Action::Import => Tone::Good,
-        Action::Delete | Action::Replace => Tone::Bad,
-        Action::Update | Action::Move => Tone::Warn,
-        Action::Forget | Action::Read => Tone::Dim,
-    };
-    format!("{} {}", terminal.paint_data(tone, &format!("{:>3}", change.action.sign())), change.address)
+    format!("{} {}", signed(terminal, change.action), change.address)
 }
 
 #[cfg(test)]

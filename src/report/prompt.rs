@@ -17,12 +17,8 @@ use crate::events::{Proposal, Question};
 pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
     match question {
         Question::Apply { proposals, .. } => {
-            let what = match proposals.len() {
-                1 => "these changes".to_owned(),
-                stacks => format!("these changes to {stacks} stacks"),
-            };
             let words = foreign_words(proposals) + &protected_words(proposals);
-            confirm(terminal, &format!("{words}Apply {what}?")).await
+            confirm(terminal, &format!("{words}{}", apply_words(proposals))).await
         }
         Question::Destroy { proposals, project } => {
             let what = match proposals.len() {
@@ -44,6 +40,17 @@ fn foreign_words(proposals: &[Proposal]) -> String {
         [] => String::new(),
         [one] => format!("The plan of {one} was not made by you here. "),
         several => format!("The plans of {} were not made by you here. ", several.join(", ")),
+    }
+}
+
+/// Asks about changes, or only about what became different since they were shown.
+fn apply_words(proposals: &[Proposal]) -> String {
+    let differ = proposals.iter().all(|proposal| !proposal.differences.is_empty());
+    match (differ, proposals.len()) {
+        (false, 1) => "Apply these changes?".to_owned(),
+        (false, stacks) => format!("Apply these changes to {stacks} stacks?"),
+        (true, 1) => "Apply it with these differences?".to_owned(),
+        (true, stacks) => format!("Apply these {stacks} stacks with these differences?"),
     }
 }
 
@@ -127,8 +134,8 @@ mod tests {
     use crate::model::StackId;
 
     fn proposal(id: &str, is_protected: bool) -> Proposal {
-        let (stack, changes) = (StackId::new(id), Vec::new());
-        Proposal { stack, changes, note: None, is_protected, is_foreign: false }
+        let (stack, changes, differences) = (StackId::new(id), Vec::new(), Vec::new());
+        Proposal { stack, changes, differences, note: None, is_protected, is_foreign: false }
     }
 
     #[test]

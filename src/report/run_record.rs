@@ -127,6 +127,7 @@ impl Report for RunRecord {
             RunEvent::Interrupted { .. } => self.logs.values_mut().for_each(|log| drop(log.flush())),
             RunEvent::RunStarted { .. }
             | RunEvent::Warning { .. }
+            | RunEvent::PlanDiffers { .. }
             | RunEvent::Resource { .. }
             | RunEvent::Refreshed { .. } => {}
         }

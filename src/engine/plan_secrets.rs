@@ -1,0 +1,107 @@
+//! What of a plan's values must not be shown.
+//!
+//! tofu marks attributes, outputs and variables as sensitive, but providers copy such
+//! values into attributes that nothing marks; so a value that contains one is not shown
+//! either. Nor is one that holds a secret of an encrypted file, nor what stands, or stood,
+//! in its place. Pure.
+
+use serde_json::Value;
+
+use super::plan_value::{Step, has_mark, written};
+use super::state_secrets::{MASK, collect_leaves, is_telling};
+
+/// Knows which values of two plans must not be shown.
+pub(super) struct PlanSecrets<'a> {
+    sensitive: Vec<String>,
+    mask: &'a dyn Fn(&str) -> String,
+}
+
+impl<'a> PlanSecrets<'a> {
+    /// Collects what the plans mark; `mask` hides secrets from elsewhere in a text.
+    pub fn of(plans: [&Value; 2], mask: &'a dyn Fn(&str) -> String) -> Self {
+        let mut sensitive = Vec::new();
+        for plan in plans {
+            let resources = plan["resource_changes"].as_array().into_iter().flatten();
+            let resources = resources.map(|resource| &resource["change"]);
+            let outputs = plan["output_changes"].as_object().into_iter().flat_map(|map| map.values());
+            resources.chain(outputs).for_each(|change| collect_change(change, &mut sensitive));
+            collect_variables(plan, &mut sensitive);
+        }
+        sensitive.retain(|text| is_telling(text));
+        sensitive.sort_unstable();
+        sensitive.dedup();
+        Self { sensitive, mask }
+    }
+
+    /// Returns two values as they may be shown; both are hidden if one of them must be.
+    pub fn told(&self, changes: [&Value; 2], path: &[Step], values: (&Value, &Value)) -> (String, String) {
+        let marks = changes.map(|change| [&change["before_sensitive"], &change["after_sensitive"]]);
+        let marked = marks.as_flattened().iter().any(|marks| is_marked(marks, path));
+        let mut own = Vec::new();
+        changes.iter().for_each(|change| collect_change(change, &mut own));
+        if marked || self.tells(values.0, &own) || self.tells(values.1, &own) {
+            return (MASK.to_owned(), MASK.to_owned());
+        }
+        (written(values.0), written(values.1))
+    }
+
+    /// Returns a text, such as an address with keys in it, without anything that must not be shown.
+    pub fn masked(&self, text: &str) -> String {
+        (self.mask)(text)
+    }
+
+    /// Returns whether a value holds what must not be shown, or equals what its own resource hides.
+    fn tells(&self, value: &Value, own: &[String]) -> bool {
+        let mut leaves = Vec::new();
+        collect_leaves(value, &mut leaves);
+        let is_told = |leaf: &String| {
+            own.contains(leaf) || self.sensitive.iter().any(|secret| leaf.contains(secret.as_str()))
+        };
+        let text = value.to_string();
+        leaves.iter().any(|leaf| is_told(leaf) || (self.mask)(leaf) != *leaf) || (self.mask)(&text) != text
+    }
+}
+
+/// Returns whether marks are about what a way leads to: it, a part of it, or something around it.
+fn is_marked(marks: &Value, path: &[Step]) -> bool {
+    let mut reached = marks;
+    for step in path {
+        if reached == &Value::Bool(true) {
+            return true;
+        }
+        let Some(next) = step.follow(reached) else { return false };
+        reached = next;
+    }
+    has_mark(reached)
+}
+
+/// Adds the texts and numbers that a change marks, before and after it.
+fn collect_change(change: &Value, into: &mut Vec<String>) {
+    collect_marked(&change["before"], &change["before_sensitive"], into);
+    collect_marked(&change["after"], &change["after_sensitive"], into);
+}
+
+/// Adds the texts and numbers that marks lead to.
+fn collect_marked(value: &Value, marks: &Value, into: &mut Vec<String>) {
+    match (marks, value) {
+        (Value::Bool(true), _) => collect_leaves(value, into),
+        (Value::Array(marks), Value::Array(items)) => {
+            marks.iter().zip(items).for_each(|(mark, item)| collect_marked(item, mark, into));
+        }
+        (Value::Object(marks), Value::Object(map)) => {
+            let both = marks.iter().filter_map(|(key, mark)| Some((mark, map.get(key)?)));
+            both.for_each(|(mark, item)| collect_marked(item, mark, into));
+        }
+        _ => {}
+    }
+}
+
+/// Adds the values of variables that are declared as sensitive.
+fn collect_variables(plan: &Value, into: &mut Vec<String>) {
+    let declared = &plan["configuration"]["root_module"]["variables"];
+    for (name, variable) in plan["variables"].as_object().into_iter().flatten() {
+        if declared[name.as_str()]["sensitive"] == true {
+            collect_leaves(&variable["value"], into);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether a plan that was made again does only what somebody was shown.
+//!
+//! The two plans are read as JSON, which stays in memory. Only a plan that is really made
+//! again is compared: one that was shown itself costs nothing. What decides is in
+//! `plan_diff`.
+
+use serde_json::Value;
+
+use super::plan_diff::differences;
+use super::stack_life::{Planned, ShownPlan, StackLife};
+use crate::error::{Error, Result};
+use crate::model::PlanDifference;
+use crate::process;
+use crate::tofu::call;
+
+/// How a plan stands to the one that was shown.
+#[derive(Clone, Debug)]
+pub(super) enum Comparison {
+    /// It does nothing else.
+    Same,
+    /// It does this, which was not shown.
+    Different(Vec<PlanDifference>),
+    /// That cannot be said, for this reason; so it counts as different.
+    Unclear(String),
+}
+
+impl Comparison {
+    /// Says in a few words how the plan stands to what was shown; nothing if it does nothing else.
+    pub fn note(&self) -> Option<String> {
+        match self {
+            Self::Same => None,
+            Self::Different(_) => Some("not what was shown".to_owned()),
+            Self::Unclear(reason) => Some(format!("cannot be compared with what was shown: {reason}")),
+        }
+    }
+
+    /// Returns what is not as it was shown, where that is known.
+    pub fn differences(&self) -> &[PlanDifference] {
+        match self {
+            Self::Different(differences) => differences,
+            Self::Same | Self::Unclear(_) => &[],
+        }
+    }
+}
+
+impl StackLife<'_> {
+    /// Compares a plan with one that was shown.
+    pub async fn compare(self, shown: &ShownPlan, now: &Planned) -> Comparison {
+        if shown.record.file == now.record.file {
+            return Comparison::Same;
+        }
+        match self.read_both(shown, now).await {
+            Ok((shown, now)) => {
+                let found = differences(&shown, &now, &|text| self.session.redacted(text));
+                if found.is_empty() { Comparison::Same } else { Comparison::Different(found) }
+            }
+            Err(error) => Comparison::Unclear(error.message().to_owned()),
+        }
+    }
+
+    async fn read_both(self, shown: &ShownPlan, now: &Planned) -> Result<(Value, Value)> {
+        Ok((self.read_plan(shown).await?, self.read_plan(&now.as_shown()).await?))
+    }
+
+    /// Reads a plan as JSON; it may hold secrets and must not leave the memory.
+    async fn read_plan(self, plan: &ShownPlan) -> Result<Value> {
+        let id = &self.run.stack.id;
+        if plan.plans.flaw(&plan.record).is_some() {
+            return Err(Error::failed("a plan file is missing or was changed"));
+        }
+        let path = plan.plans.plan_path(id);
+        let base = self.session.call_reading_plan(&self.run.stack, &self.run.env, &path)?;
+        let call = call::show_json(base, &path);
+        let captured = process::capture(call, &self.session.interrupts).await?;
+        if !captured.status.success() {
+            return Err(Error::failed("tofu cannot read a plan again"));
+        }
+        let read: Option<Value> = serde_json::from_slice(&captured.stdout).ok();
+        let is_plan = |plan: &Value| plan["format_version"].is_string();
+        read.filter(is_plan).ok_or_else(|| Error::failed("tofu writes a plan in a way that is not known"))
+    }
+}

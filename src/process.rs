@@ -7,6 +7,7 @@
 
 mod child;
 mod child_note;
+mod git;
 mod interrupts;
 mod invocation;
 mod lines;
@@ -17,6 +18,7 @@ mod watchdog;
 
 pub use child::{Captured, Stream, capture, passthrough, run};
 pub use child_note::ChildNote;
+pub use git::{Git, GitStatus, TrackedFile};
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;
 pub use liveness::{hostname, is_alive, started_at, this_holder, this_process};

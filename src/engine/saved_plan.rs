@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::source::file_fingerprint;
 use super::surroundings::Surroundings;
 use crate::error::{Error, Result, io};
 use crate::model::{Action, Fingerprint, ResourceChange, StackError, StackId};
@@ -101,8 +102,9 @@ impl SavedPlans {
     /// Returns the digest of the plan file.
     pub fn digest(&self, stack: &StackId) -> Result<Fingerprint> {
         let plan = self.plan_path(stack);
-        let bytes = std::fs::read(&plan).map_err(io("read", &plan))?;
-        Ok(Fingerprint::of([bytes.as_slice()]))
+        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        let found = file_fingerprint(&plan).and_then(|found| found.ok_or_else(missing));
+        found.map_err(io("read", &plan))
     }
 
     /// Returns the record of a stack's saved plan, if there is one.

@@ -1,10 +1,14 @@
 //! A digest of what something was made from, to tell whether it changed since.
 
 use std::fmt;
+use std::io::{ErrorKind, Read};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+/// How much of a file is in memory at once.
+const PIECE: usize = 256 * 1024;
 
 /// A SHA-256 over labelled parts, in hex.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -20,6 +24,25 @@ impl Fingerprint {
             digest.update(part);
         }
         Self(hex(&digest.finalize()))
+    }
+
+    /// Digests what a reader gives, a piece at a time: it may be larger than the memory.
+    pub fn of_reader(mut reader: impl Read) -> std::io::Result<Self> {
+        let mut digest = Sha256::new();
+        let mut piece = vec![0; PIECE];
+        loop {
+            match reader.read(&mut piece) {
+                Ok(0) => return Ok(Self(hex(&digest.finalize()))),
+                Ok(count) => digest.update(&piece[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Returns the digest as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -44,5 +67,16 @@ mod tests {
         let other = Fingerprint::of([b"a".as_slice(), b"bc"]);
 
         assert_ne!(one, other);
+    }
+
+    #[test]
+    fn a_reader_is_digested_to_its_end_however_it_is_cut() {
+        let bytes = vec![7; 3 * PIECE + 5];
+
+        let whole = Fingerprint::of_reader(bytes.as_slice()).expect("memory can be read");
+        let cut = Fingerprint::of_reader(bytes[..9].chain(&bytes[9..])).expect("memory can be read");
+
+        assert_eq!(whole, cut);
+        assert_ne!(whole, Fingerprint::of_reader(&bytes[1..]).expect("memory can be read"));
     }
 }

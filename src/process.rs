@@ -14,6 +14,7 @@ mod lines;
 mod liveness;
 mod machine;
 mod memory;
+mod suspension;
 mod watchdog;
 
 pub use child::{Captured, Stream, capture, passthrough, run};
@@ -21,6 +22,6 @@ pub use child_note::ChildNote;
 pub use git::{Git, GitStatus, TrackedFile};
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;
-pub use liveness::{hostname, is_alive, started_at, this_holder, this_process};
+pub use liveness::{holder_here, holder_is_alive, hostname, is_alive, started_at, this_holder, this_process};
 pub use machine::bearable_parallelism;
 pub use memory::available_memory;

@@ -49,7 +49,7 @@ pub struct Holder {
     pub run_id: Option<String>,
     /// Where the process id means something; unknown in what earlier versions have stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<ProcessPlace>,
+    pub place: Option<Box<ProcessPlace>>,
 }
 
 /// Where a process id means something: two containers may have the same host name, and each of them a

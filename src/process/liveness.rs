@@ -38,7 +38,7 @@ pub fn this_holder(run_id: Option<String>) -> Holder {
 
 /// Returns a process that is seen from here as a holder.
 pub fn holder_here(pid: u32, run_id: Option<String>) -> Holder {
-    Holder { host: hostname(), pid, started: started_at(pid), run_id, place: this_place() }
+    Holder { host: hostname(), pid, started: started_at(pid), run_id, place: this_place().map(Box::new) }
 }
 
 /// Returns where process ids mean what they mean here; nothing on a system without namespaces.
@@ -59,7 +59,7 @@ fn machine(file: &Path) -> Option<String> {
 /// Returns whether a holder is alive; nothing where its process id means nothing here.
 pub fn holder_is_alive(holder: &Holder) -> Option<bool> {
     let is_here = holder.host == hostname();
-    is_here.then(|| is_alive_in(holder.place.as_ref(), holder.pid, holder.started)).flatten()
+    is_here.then(|| is_alive_in(holder.place.as_deref(), holder.pid, holder.started)).flatten()
 }
 
 /// Returns whether a process of a place is alive, as far as that can be told from here.

@@ -23,11 +23,16 @@ pub(super) fn refuse_links(root: &Path) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(io("read", &dir)(error)),
     };
-    if !kind.is_dir() {
-        return Err(not_ours(&dir, kind)
-            .hint(format!("remove it, and a folder is made in its place: `rm '{}'`", dir.display())));
+    match kind {
+        // Whoever is to write there says that it cannot be done.
+        kind if kind.is_file() => Ok(()),
+        kind if kind.is_dir() => check_folder(&dir),
+        kind => Err(refusal(&dir, kind)),
     }
-    check_entries(&dir, &|name| {
+}
+
+fn check_folder(dir: &Path) -> Result<()> {
+    check_entries(dir, &|name| {
         let depth = SHARED.iter().find(|(shared, _)| name == *shared);
         depth.map_or(usize::MAX, |(_, depth)| *depth)
     })
@@ -52,22 +57,14 @@ fn check_entries(dir: &Path, depth_of: &dyn Fn(&str) -> usize) -> Result<()> {
 }
 
 fn refusal(path: &Path, kind: FileType) -> Error {
-    let error = not_ours(path, kind);
+    let what = if kind.is_symlink() { "a link" } else { "neither a file nor a folder" };
+    let error = Error::invalid(format!("`{}` is {what}", path.display()))
+        .detail("what is kept below `.infra` stays in the project; nothing was written or removed");
     let error = match path.ends_with(".infra/state") {
         true => error.hint("to keep states elsewhere, say where in infra.yaml: `state: {store: PATH}`"),
         false => error,
     };
     error.hint(format!("remove it: `rm '{}'`", path.display()))
-}
-
-fn not_ours(path: &Path, kind: FileType) -> Error {
-    let what = match kind {
-        kind if kind.is_symlink() => "a link",
-        kind if kind.is_file() => "a file",
-        _ => "neither a file nor a folder",
-    };
-    Error::invalid(format!("`{}` is {what}", path.display()))
-        .detail("what is kept below `.infra` stays in the project; nothing was written or removed")
 }
 
 #[cfg(test)]
@@ -122,14 +119,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_or_a_link_in_the_place_of_the_folder_is_refused() {
+    fn a_link_in_the_place_of_the_folder_is_refused() {
         let root = project(&[]);
         symlink("/tmp", root.path().join(".infra")).expect("a link");
-        let link = refuse_links(root.path()).expect_err("a link");
-        std::fs::remove_file(root.path().join(".infra")).expect("the link");
-        std::fs::write(root.path().join(".infra"), "").expect("a file");
-        let file = refuse_links(root.path()).expect_err("a file");
 
-        assert!(link.message().ends_with("is a link") && file.message().ends_with("is a file"));
+        let error = refuse_links(root.path()).expect_err("a link");
+
+        assert!(error.message().ends_with("is a link"), "{error}");
     }
 }

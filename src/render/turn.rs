@@ -70,7 +70,10 @@ fn open(infra_dir: &Path, options: &mut OpenOptions) -> Result<Option<File>> {
     match options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits()).open(&path) {
         Ok(file) => Ok(Some(file)),
         Err(error) => match error.kind() {
-            ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Ok(None),
+            ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem => Ok(None),
             _ => Err(io("open", &path)(error)),
         },
     }

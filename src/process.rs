@@ -7,18 +7,23 @@
 
 mod child;
 mod child_note;
+mod git;
 mod interrupts;
 mod invocation;
 mod lines;
 mod liveness;
 mod machine;
 mod memory;
+mod suspension;
 mod watchdog;
 
 pub use child::{Captured, Stream, capture, passthrough, run};
 pub use child_note::ChildNote;
+pub use git::{Git, GitStatus, TrackedFile};
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;
-pub use liveness::{hostname, is_alive, started_at, this_holder, this_process, this_program};
+pub use liveness::{
+    holder_here, holder_is_alive, hostname, is_alive, started_at, this_holder, this_process, this_program,
+};
 pub use machine::bearable_parallelism;
 pub use memory::available_memory;

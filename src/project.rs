@@ -8,6 +8,7 @@ mod data;
 mod delimiters;
 mod fault;
 mod find;
+mod infra_folder;
 mod load;
 mod output_ref;
 mod schema;

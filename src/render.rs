@@ -25,6 +25,7 @@ mod recorded;
 mod rewrite;
 pub mod settings;
 mod tree;
+mod turn;
 mod undefined;
 mod walk;
 pub mod write;
@@ -38,6 +39,7 @@ pub use recorded::recorded_files;
 pub use rewrite::Marks;
 pub use settings::{RenderSettings, UndefinedMode, Whitespace};
 pub use tree::{Rendered, render_tree};
+pub use turn::Turn;
 pub use walk::load_inputs;
 
 /// A file of an input: a template, or a file that is copied as it is.

@@ -247,3 +247,62 @@ fn after_a_stop_a_person_sees_what_was_done_and_what_was_not() {
     let report = project.run("runs show --json").succeeds().json()["report"].clone();
     assert_eq!((&report["stacks"][0]["add"], &report["stacks"][1]["not_begun"]), (&1.into(), &true.into()));
 }
+
+/// Returns what the system says a process does: `T` is stopped.
+fn doing(pid: i32) -> char {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next()).unwrap_or('?')
+}
+
+fn wait_until_all(what: &str, pids: [i32; 3], stand: bool) {
+    wait_until(what, || pids.iter().all(|pid| (doing(*pid) == 'T') == stand));
+}
+
+#[test]
+fn ctrl_z_stops_tofu_and_its_provisioner_too_and_they_go_on_together() {
+    let project = slow_stack();
+    let mut command = project.command("apply --yes");
+    // As a shell starts a job.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let run = support::Running::start(command, "apply --yes");
+    run.until_exists(&started(&project));
+    wait_until("the provisioner says who it is", || {
+        !project.read("infrastructure/01-a/x/started").is_empty()
+    });
+    let provisioner = project.read("infrastructure/01-a/x/started").trim().parse().unwrap();
+    let all = [run.pid().as_raw(), project.tofu_at_work("01-a/x").0, provisioner];
+
+    for _ in 0..2 {
+        run.signal(Signal::SIGTSTP);
+        wait_until_all("all stand still", all, true);
+        run.signal(Signal::SIGCONT);
+        wait_until_all("all go on", all, false);
+    }
+
+    run.signal(Signal::SIGINT);
+    run.wait().exits(130);
+    assert!(project.locks().is_empty());
+}
+
+#[test]
+fn ctrl_z_stops_a_tofu_that_was_called_directly() {
+    let project = slow_stack();
+    project.run("init").succeeds();
+    let mut command = project.command("tofu --stack x -- apply -auto-approve");
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let run = support::Running::start(command, "tofu");
+    run.until_exists(&started(&project));
+    wait_until("the provisioner says who it is", || {
+        !project.read("infrastructure/01-a/x/started").is_empty()
+    });
+    let provisioner: i32 = project.read("infrastructure/01-a/x/started").trim().parse().unwrap();
+    let both = [run.pid().as_raw(), provisioner, provisioner];
+
+    run.signal(Signal::SIGTSTP);
+    wait_until_all("both stand still", both, true);
+    run.signal(Signal::SIGCONT);
+    wait_until_all("both go on", both, false);
+
+    run.signal(Signal::SIGINT);
+    run.wait();
+}

@@ -96,6 +96,55 @@ fn a_lock_is_listed_with_its_living_process() {
     listed.stdout_has("01-a/x").stdout_has("alive");
 }
 
+/// Returns a command in another namespace of process ids on the same host; nothing where that is forbidden.
+fn in_a_container(command: &std::process::Command) -> Option<std::process::Command> {
+    let unshare = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"];
+    let allowed = std::process::Command::new("unshare").args(unshare).arg("true").output();
+    if !allowed.is_ok_and(|tried| tried.status.success()) {
+        return None;
+    }
+    let mut inside = std::process::Command::new("unshare");
+    inside.args(unshare).arg(command.get_program()).args(command.get_args());
+    inside.current_dir(command.get_current_dir()?);
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => inside.env(name, value),
+            None => inside.env_remove(name),
+        };
+    }
+    Some(inside)
+}
+
+#[test]
+fn a_holder_in_another_container_of_the_same_host_name_is_not_called_dead() {
+    let (project, holder) = holding();
+    let Some(mut locks) = in_a_container(&project.command("locks --json")) else { return drop(stop(holder)) };
+    let Some(mut doctor) = in_a_container(&project.command("doctor")) else { return drop(stop(holder)) };
+
+    let seen = locks.output().unwrap();
+    let doctor = doctor.output().unwrap();
+
+    stop(holder);
+    let seen: serde_json::Value = serde_json::from_slice(&seen.stdout).unwrap();
+    assert_eq!((&seen[0]["stack"], &seen[0]["alive"]), (&"01-a/x".into(), &serde_json::Value::Null));
+    assert!(!String::from_utf8_lossy(&doctor.stdout).contains("whose process is gone"));
+}
+
+#[test]
+fn the_notes_of_a_tofu_in_another_container_are_kept() {
+    let (project, holder) = holding();
+    let notes = project.read(".infra/working/01-a%2Fx");
+    let Some(mut other) = in_a_container(&project.command("plan x --no-input -- -lock=false")) else {
+        return drop(stop(holder));
+    };
+
+    other.output().unwrap();
+
+    let kept = project.read(".infra/working/01-a%2Fx");
+    stop(holder);
+    assert_eq!(kept, notes);
+}
+
 #[test]
 fn the_lock_of_a_living_run_is_not_released_without_force() {
     let (project, holder) = holding();

@@ -84,3 +84,50 @@ fn a_plan_of_a_part_that_found_nothing_does_not_stand_for_the_whole() {
         project.run("apply --yes").succeeds().stderr_has("applied +1 ~0 -0");
     }
 }
+
+#[test]
+fn an_image_beside_the_configuration_is_not_held_in_memory() {
+    const MIB: u64 = 1 << 20;
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    let image = project.path("infrastructure/01-a/x/image.iso");
+    std::fs::File::create(&image).unwrap().set_len(1536 * MIB).unwrap();
+
+    let run = project.start("plan x");
+    let status = format!("/proc/{}/status", run.pid());
+    // The last figure before the process ends is the most that it ever had.
+    let mut most = 0;
+    while let Some(peak) = std::fs::read_to_string(&status).ok().as_deref().and_then(peak_memory) {
+        most = peak;
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    run.wait().succeeds();
+
+    assert!(most > 0 && most < 300 * 1024, "{most} KiB");
+    let last = std::fs::File::options().write(true).open(&image).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&last, b"x", 1536 * MIB - 1).unwrap();
+    project.run("apply x --yes").exits(1).stderr_has("error[stale-plan]");
+}
+
+/// Returns the most memory that a process had so far, in KiB; nothing of one that has ended.
+fn peak_memory(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+#[test]
+fn a_pipe_or_a_device_beside_the_configuration_is_not_waited_for() {
+    let project = reading_around();
+    for place in ["infrastructure/01-a/x/pipe", "infrastructure/01-a/x/files/pipe"] {
+        std::fs::create_dir_all(project.path(place).parent().unwrap()).unwrap();
+        nix::unistd::mkfifo(&project.path(place), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    }
+    std::os::unix::fs::symlink("/dev/zero", project.path("infrastructure/01-a/x/zero")).unwrap();
+    // One that git knows as a file.
+    project.write("data/y.txt", "one");
+    commit(&project);
+    std::fs::remove_file(project.path("data/y.txt")).unwrap();
+    nix::unistd::mkfifo(&project.path("data/y.txt"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+
+    project.run("plan x").succeeds();
+    project.run("apply x").succeeds();
+}

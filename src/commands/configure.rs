@@ -18,7 +18,7 @@ use crate::render::changes::{Changes, Comparison, Overwrite, Reason, compare};
 use crate::render::manifest::Manifest;
 use crate::render::recorded_files;
 use crate::render::write::{Place, write_tree};
-use crate::render::{GeneratedFile, diff};
+use crate::render::{GeneratedFile, Turn, diff};
 
 /// Render templates and data into the tree that tofu runs in
 ///
@@ -51,6 +51,11 @@ pub struct ConfigureArgs {
 pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
     let project = project::load(&project::find_root(&context.cwd)?)?;
     let overwrite = if args.force { Overwrite::Force } else { Overwrite::Never };
+    let turn = if args.check || args.diff {
+        Turn::to_look(&project.infra_dir(), &context.interrupts, || tell_waiting(context)).await?
+    } else {
+        turn_to_write(&project, context).await?
+    };
     let files = generate::generate(&project, overwrite, context).await?;
     let before = Manifest::load(&project.infra_dir())?;
     let changes = find_changes(&project, &before, &files, overwrite, context).await?;
@@ -58,6 +63,7 @@ pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
         return Ok(report(args, &changes, context));
     }
     write(&project, &before, &changes, context).await?;
+    drop(turn);
     if !args.no_init {
         init::init_where_credentials_are(context).await?;
     }
@@ -70,10 +76,25 @@ pub(super) async fn bring_up_to_date(context: &Context) -> Result<()> {
     if !has_templates(&project)? {
         return Ok(());
     }
+    let _turn = turn_to_write(&project, context).await?;
     let files = generate::generate(&project, Overwrite::Never, context).await?;
     let before = Manifest::load(&project.infra_dir())?;
     let changes = find_changes(&project, &before, &files, Overwrite::Never, context).await?;
     write(&project, &before, &changes, context).await
+}
+
+/// Waits until no other `configure` is at work in the project; a project without templates is not waited for.
+async fn turn_to_write(project: &Project, context: &Context) -> Result<Turn> {
+    let infra_dir = project.infra_dir();
+    if has_templates(project)? {
+        // Whoever cannot write there learns it when there is something to write.
+        let _ = crate::engine::hide_from_git(&infra_dir);
+    }
+    Turn::to_write(&infra_dir, &context.interrupts, || tell_waiting(context)).await
+}
+
+fn tell_waiting(context: &Context) {
+    context.terminal.note("waiting for another `infra configure` in this project to end");
 }
 
 fn report(args: &ConfigureArgs, changes: &Changes, context: &Context) -> Exit {

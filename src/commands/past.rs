@@ -115,9 +115,9 @@ fn choose_removed(
     Ok(chosen.into_iter().filter(|id| gone.contains(id)).collect())
 }
 
-/// Returns whether a process lives; one on another host counts as living.
+/// Returns whether a process lives; one of which nothing is known here counts as living.
 pub(super) fn lives(holder: &Holder) -> bool {
-    holder.host != process::hostname() || process::is_alive(holder.pid, holder.started)
+    process::holder_is_alive(holder) != Some(false)
 }
 
 /// Tells of runs that died, once.

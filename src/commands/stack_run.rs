@@ -168,7 +168,8 @@ async fn run(
     let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
     // Checking the configuration needs no credentials, so it opens no secrets either.
     let state = if plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
-    let purpose = Purpose { stacks: &chosen, state, run_id: Some(options.run_id.clone()) };
+    let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
+    let purpose = Purpose { stacks: &chosen, state, run_id, at_once };
     let session = workspace.open_session(context, events, purpose).await?;
     if !request.removed {
         warn_of_removed(&session).await?;

@@ -11,6 +11,7 @@ use crate::engine::{self, RemovedStack, Session, SessionParts, StackSecrets, Sta
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Environment, Project, Stack, StackId};
+use crate::process;
 use crate::project;
 use crate::report::{Console, PlanOutput, listen, passphrase_prompt};
 use crate::secrets::identities::Prompt;
@@ -29,17 +30,19 @@ pub struct Purpose<'a> {
     pub state: StateNeed,
     /// The run, if it is one.
     pub run_id: Option<String>,
+    /// How many stacks run at once, where somebody said it.
+    pub at_once: Option<usize>,
 }
 
 impl<'a> Purpose<'a> {
     /// Returns the purpose of a command that looks into states.
     pub const fn states_of(stacks: &'a [StackId]) -> Self {
-        Self { stacks, state: StateNeed::Yes, run_id: None }
+        Self { stacks, state: StateNeed::Yes, run_id: None, at_once: None }
     }
 
     /// Returns the purpose of a command that touches files only.
     pub const fn files_of(stacks: &'a [StackId]) -> Self {
-        Self { stacks, state: StateNeed::No, run_id: None }
+        Self { stacks, state: StateNeed::No, run_id: None, at_once: None }
     }
 }
 
@@ -87,7 +90,7 @@ impl Workspace {
     pub async fn removed_stacks(&self, context: &Context) -> Result<Vec<RemovedStack>> {
         if self.project.state.shared() {
             let all: Vec<StackId> = self.stacks.iter().map(|stack| stack.id.clone()).collect();
-            let purpose = Purpose { stacks: &all, state: StateNeed::Served, run_id: None };
+            let purpose = Purpose { stacks: &all, state: StateNeed::Served, run_id: None, at_once: None };
             self.with_session(context, purpose, engine::fetch_copies).await?;
         }
         engine::removed_stacks(&self.project, &self.stacks, context.clock).await
@@ -146,9 +149,18 @@ impl Workspace {
             clock: context.clock,
             secrets,
             state: purpose.state,
+            processes: self.processes_of(&purpose),
             run_id: purpose.run_id,
         })
         .await
+    }
+
+    /// Returns how many processes may run at once: each tofu has its providers beside it, at least one.
+    fn processes_of(&self, purpose: &Purpose<'_>) -> usize {
+        let chosen = self.stacks.iter().filter(|stack| purpose.stacks.contains(&stack.id));
+        let providers = chosen.map(Stack::provider_count).max().unwrap_or_default().max(1);
+        let at_once = purpose.at_once.unwrap_or_else(process::bearable_parallelism);
+        at_once.min(purpose.stacks.len()).max(1).saturating_mul(1 + providers)
     }
 
     /// Opens the encrypted files of the chosen stacks and of those they take values from, once the

@@ -19,6 +19,7 @@ use crate::events::RunEvent;
 use crate::model::{Fingerprint, Stack, StackRun, Step};
 use crate::process::Invocation;
 use crate::tofu::call::{self, InitBackend};
+use crate::trust::UserKey;
 
 /// Below `providers`: host, namespace, name, version, platform.
 const PACKAGE_DEPTH: usize = 5;
@@ -66,15 +67,28 @@ struct DataFolder<'a> {
     stack: &'a Stack,
     backend: InitBackend,
     path: PathBuf,
+    /// Whether what lies in it may be used as it is.
+    keeps: Keeps,
+}
+
+/// Whether a folder is used again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Keeps {
+    /// Yes.
+    Always,
+    /// No: it is emptied first.
+    Nothing,
 }
 
 impl<'a> DataFolder<'a> {
     fn of(session: &'a Session, stack: &'a Stack, backend: InitBackend) -> Self {
-        let path = match backend {
-            InitBackend::Yes => session.data_dir_of(stack),
-            InitBackend::No => session.project.infra_dir().join("validate").join(stack.id.file_name()),
+        let named = match backend {
+            InitBackend::Yes => Some(session.data_dir_of(stack)),
+            InitBackend::No => secret_folder(session, stack),
         };
-        Self { session, stack, backend, path }
+        let keeps = if named.is_some() { Keeps::Always } else { Keeps::Nothing };
+        let path = named.unwrap_or_else(|| known_folder(session, stack));
+        Self { session, stack, backend, path, keeps }
     }
 
     async fn init(&self, run: &StackRun, when: WhenToInit, extra: &[String]) -> Result<(), Stop> {
@@ -83,6 +97,9 @@ impl<'a> DataFolder<'a> {
         let _alone = turnstile.lock().await;
         if when == WhenToInit::Needed && self.is_ready()? {
             return Ok(());
+        }
+        if self.backend == InitBackend::No {
+            remove_folder(&known_folder(session, stack))?;
         }
         session.events.emit(RunEvent::StepStarted { stack: stack.id.clone(), step: Step::Init });
         let call = call::init(self.call(run)?, self.backend, extra, session.narration());
@@ -103,6 +120,9 @@ impl<'a> DataFolder<'a> {
     }
 
     fn is_ready(&self) -> Result<bool> {
+        if self.keeps == Keeps::Nothing {
+            return Ok(false);
+        }
         let Ok(bytes) = std::fs::read(self.record_path()) else { return Ok(false) };
         Ok(serde_json::from_slice(&bytes).ok() == Some(self.present()?))
     }
@@ -135,6 +155,29 @@ impl<'a> DataFolder<'a> {
             InitBackend::No => "init-without-backend",
         };
         self.session.project.infra_dir().join(kind).join(format!("{}.json", self.stack.id.state_name()))
+    }
+}
+
+/// Returns the folder for what is prepared without a backend, under a name that only this person can know.
+///
+/// tofu runs the providers that it finds there, and a repository may bring a `.infra`; none where this
+/// person has no key.
+fn secret_folder(session: &Session, stack: &Stack) -> Option<PathBuf> {
+    let key = UserKey::load(&session.env).ok()?;
+    let parts = [session.project.root.as_os_str().as_encoded_bytes(), stack.id.as_str().as_bytes()];
+    let name = key.proof("folder of prepared providers", parts);
+    Some(session.project.infra_dir().join("validate").join(name.get(..32)?))
+}
+
+/// Returns the folder under the name that everybody can tell.
+fn known_folder(session: &Session, stack: &Stack) -> PathBuf {
+    session.project.infra_dir().join("validate").join(stack.id.file_name())
+}
+
+fn remove_folder(path: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io("remove", path)(error)),
+        _ => Ok(()),
     }
 }
 

@@ -127,12 +127,12 @@ impl SavedPlans {
     }
 
     fn read_digest(&self, plan: &Path) -> Result<Fingerprint, String> {
-        let (file, size) = self.open(plan, LARGEST_PLAN)?.ok_or(DAMAGED)?;
-        Fingerprint::of_reader(size, file).map_err(|error| format!("it cannot be read: {error}"))
+        let file = self.open(plan, LARGEST_PLAN)?.ok_or(DAMAGED)?;
+        Fingerprint::of_reader(file).map_err(|error| format!("it cannot be read: {error}"))
     }
 
     /// Opens a file of the folder, if it is there; else says what is odd about it.
-    fn open(&self, path: &Path, largest: u64) -> Result<Option<(File, u64)>, String> {
+    fn open(&self, path: &Path, largest: u64) -> Result<Option<File>, String> {
         let unreadable = |error: std::io::Error| format!("it cannot be read: {error}");
         let real = match std::fs::canonicalize(path) {
             Ok(real) => real,
@@ -150,14 +150,14 @@ impl SavedPlans {
         if facts.len() > largest {
             return Err("it is larger than any plan".to_owned());
         }
-        File::open(&real).map(|file| Some((file, facts.len()))).map_err(unreadable)
+        File::open(&real).map(Some).map_err(unreadable)
     }
 
     /// Returns the record of a stack's saved plan, if there is one.
     pub fn load(&self, stack: &StackId) -> Result<Option<PlanRecord>> {
         let path = self.record_path(stack);
         let opened = self.open(&path, LARGEST_RECORD);
-        let Some((file, _)) = opened.map_err(|why| stale(stack, &why).at(path.display()))? else {
+        let Some(file) = opened.map_err(|why| stale(stack, &why).at(path.display()))? else {
             return Ok(None);
         };
         let mut bytes = Vec::new();

@@ -63,6 +63,8 @@ pub struct SessionParts {
     pub state: StateNeed,
     /// Names the run in locks; none for commands that are no runs.
     pub run_id: Option<String>,
+    /// How many processes share the memory: what runs at once, providers counted.
+    pub processes: usize,
 }
 
 /// Who serves the state of stacks with an empty `backend "http" {}`.
@@ -170,7 +172,7 @@ impl Session {
             events: parts.events,
             interrupts: parts.interrupts,
             clock: parts.clock,
-            env: with_rare_collection(child.env, available_memory()),
+            env: with_rare_collection(child.env, available_memory(), parts.processes),
             access,
             secrets: parts.secrets,
             hidden: RefCell::default(),

@@ -4,7 +4,11 @@
 //! `templatefile()` may read any of them; hidden files, state and tofu's own folders do
 //! not, except the provider lock file.
 
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
 
 use super::session::Session;
 use crate::error::{Result, io};
@@ -39,12 +43,25 @@ pub(super) fn source_files(session: &Session, run: &StackRun) -> Result<Vec<Path
 
 fn digest(root: &Path, files: &[PathBuf]) -> Result<Fingerprint> {
     let mut parts: Vec<Vec<u8>> = Vec::new();
-    for file in files.iter().filter(|file| file.is_file()) {
+    for file in files {
+        let Some(content) = file_fingerprint(file).map_err(io("read", file))? else { continue };
         let name = file.strip_prefix(root).unwrap_or(file);
         parts.push(name.as_os_str().as_encoded_bytes().to_vec());
-        parts.push(std::fs::read(file).map_err(io("read", file))?);
+        parts.push(content.as_str().as_bytes().to_vec());
     }
     Ok(Fingerprint::of(parts.iter().map(Vec::as_slice)))
+}
+
+/// Returns the fingerprint of what a file holds; nothing where there is no file.
+///
+/// Beside a configuration may lie anything: an image larger than the memory, or a pipe that nobody
+/// writes to, which is neither waited for nor read.
+pub(super) fn file_fingerprint(path: &Path) -> std::io::Result<Option<Fingerprint>> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let file = File::options().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
+    if file.metadata()?.is_file() { Fingerprint::of_reader(file).map(Some) } else { Ok(None) }
 }
 
 /// Adds the files below a folder; a stack inside another is a matter of its own.

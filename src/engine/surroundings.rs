@@ -7,15 +7,16 @@
 //! and nothing is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, OnceCell};
 
 use super::session::Session;
+use super::source::file_fingerprint;
 use crate::model::Fingerprint;
-use crate::process::{self, Invocation};
+use crate::process::{Git, GitStatus};
 
 /// What a plan remembers of the files around the stacks.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -28,18 +29,12 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// Looks at the repository; nothing where there is none, or no commit.
-    ///
-    /// Every plan pays for this, so git is asked once.
-    pub(super) async fn look(session: &Session) -> Option<Self> {
-        let prefix = below_repository(&session.project.root)?;
-        let status =
-            ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=no", "--", "."];
-        let status = git(session, &status).await?;
-        let commit = status.split('\0').find_map(|entry| entry.strip_prefix("# branch.oid "))?;
-        let paths = status.split('\0').filter_map(changed_path).filter_map(|path| path.strip_prefix(&prefix));
+    async fn look(session: &Session, git: &Git) -> Option<Self> {
+        let GitStatus { commit, changed } = git.status().await?;
+        let paths = changed.iter().map(|path| path.to_string_lossy().into_owned());
         let around = paths.filter(|path| is_around(session, path));
-        let uncommitted = around.map(|path| (path.to_owned(), digest(session, path))).collect();
-        is_commit(commit).then(|| Self { commit: commit.to_owned(), uncommitted })
+        let uncommitted = around.map(|path| (path.clone(), digest(session, &path))).collect();
+        Some(Self { commit: commit?, uncommitted })
     }
 
     /// Returns a file that is not as it was.
@@ -61,14 +56,21 @@ impl Surroundings {
 /// What was asked of git in a run, so that many stacks ask once.
 #[derive(Debug, Default)]
 pub(super) struct Repository {
+    git: OnceCell<Option<Git>>,
     now: OnceCell<Option<Surroundings>>,
     diffs: Mutex<BTreeMap<String, Option<Rc<Vec<String>>>>>,
 }
 
 impl Repository {
+    async fn git(&self, session: &Session) -> Option<&Git> {
+        let find = async || Git::around(&session.project.root, &session.env, &session.interrupts);
+        self.git.get_or_init(find).await.as_ref()
+    }
+
     /// Returns what lies around the stacks, as it was when the first asked.
     pub async fn now(&self, session: &Session) -> Option<&Surroundings> {
-        self.now.get_or_init(|| Surroundings::look(session)).await.as_ref()
+        let git = self.git(session).await?;
+        self.now.get_or_init(|| Surroundings::look(session, git)).await.as_ref()
     }
 
     /// Returns the files that differ between two commits; nothing if one of them is not known.
@@ -77,51 +79,19 @@ impl Repository {
         if let Some(known) = diffs.get(old) {
             return known.clone();
         }
-        let diff =
-            ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--relative", old, new, "--", "."];
-        let told = if old == new { Some(String::new()) } else { git(session, &diff).await };
-        let paths =
-            |text: String| text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
-        let changed = told.map(paths).map(Rc::new);
+        let told = match old == new {
+            true => Some(Vec::new()),
+            false => self.git(session).await?.changed_between(old, new).await,
+        };
+        let words = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let changed = told.map(|paths| Rc::new(paths.iter().map(words).collect::<Vec<_>>()));
         diffs.insert(old.to_owned(), changed.clone());
         changed
     }
 }
 
-/// Returns where a folder lies in its repository: empty at its top, else with a slash at the end.
-fn below_repository(root: &Path) -> Option<String> {
-    let top = root.ancestors().find(|folder| folder.join(".git").exists())?;
-    let below = root.strip_prefix(top).ok()?.to_str()?;
-    Some(if below.is_empty() { String::new() } else { format!("{below}/") })
-}
-
-/// A repository without a commit says so in words.
-fn is_commit(text: &str) -> bool {
-    text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Returns the path in an entry about a tracked file: behind eight fields, or ten of a conflict.
-fn changed_path(entry: &str) -> Option<&str> {
-    let fields = match entry.as_bytes().first()? {
-        b'1' => 9,
-        b'u' => 11,
-        _ => return None,
-    };
-    entry.splitn(fields, ' ').nth(fields - 1)
-}
-
-async fn git(session: &Session, args: &[&str]) -> Option<String> {
-    let call = Invocation::new("git", &session.project.root, session.env.clone());
-    // No index is rewritten for a look.
-    let call = call.env("GIT_OPTIONAL_LOCKS", "0").args(args);
-    let captured = process::capture(call, &session.interrupts).await.ok()?;
-    let text = captured.status.success().then(|| String::from_utf8(captured.stdout).ok());
-    text.flatten()
-}
-
 fn digest(session: &Session, path: &str) -> Option<Fingerprint> {
-    let bytes = std::fs::read(session.project.root.join(path)).ok()?;
-    Some(Fingerprint::of([bytes.as_slice()]))
+    file_fingerprint(&session.project.root.join(path)).ok().flatten()
 }
 
 /// Stacks and modules have fingerprints of their own.
@@ -141,17 +111,6 @@ fn may_be_read(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_are_read_from_what_git_says_of_tracked_files() {
-        let edited = "1 .M N... 100644 100644 100644 a1b2 a1b2 data/x y.txt";
-        let conflict = "u UU N... 100644 100644 100644 100644 a b c data/z.txt";
-
-        assert_eq!(changed_path(edited), Some("data/x y.txt"));
-        assert_eq!(changed_path(conflict), Some("data/z.txt"));
-        assert_eq!(changed_path("# branch.head main"), None);
-        assert_eq!(changed_path(""), None);
-    }
 
     #[test]
     fn documents_and_hidden_files_are_not_read_by_plans() {

@@ -55,9 +55,10 @@ pub fn life_of_holder(project: &Project, stack: &StackId, lock: &StateLock) -> H
     let notes = ChildNote::read_all(&notes_of(project, stack));
     match (holder_is_alive(lock), &lock.holder) {
         (Some(true), _) => HolderLife::Alive,
-        (Some(false), Some(holder)) => {
-            let own = notes.iter().find(|note| note.parent == holder.pid && note.is_alive());
-            own.map_or(HolderLife::Gone, |note| HolderLife::TofuAlive(note.pid))
+        (life, Some(holder)) => {
+            let own = notes.iter().find(|note| note.parent == holder.pid && is_at_work(note));
+            let otherwise = if life.is_some() { HolderLife::Gone } else { HolderLife::Unknown };
+            own.map_or(otherwise, |note| HolderLife::TofuAlive(note.pid))
         }
         (None, None) if is_from_here(lock) => life_by_notes(lock, &notes),
         _ => HolderLife::Unknown,
@@ -75,13 +76,29 @@ fn life_by_notes(lock: &StateLock, notes: &[ChildNote]) -> HolderLife {
         let after = created.duration_since(note.since);
         !after.is_negative() && after < SOON
     };
-    match notes.iter().filter(took_it).max_by_key(|note| note.is_alive()) {
-        Some(note) if note.is_alive() => HolderLife::TofuAlive(note.pid),
-        Some(_) => HolderLife::Gone,
+    match notes.iter().filter(took_it).max_by_key(|note| rank(note)) {
+        Some(note) => match note.is_alive() {
+            Some(true) => HolderLife::TofuAlive(note.pid),
+            Some(false) => HolderLife::Gone,
+            None => HolderLife::Unknown,
+        },
         // One that waited long for the lock may have it now.
         None => notes
             .iter()
-            .find(|note| note.is_alive())
+            .find(|note| is_at_work(note))
             .map_or(HolderLife::Unknown, |note| HolderLife::TofuAlive(note.pid)),
     }
+}
+
+/// Whoever lives counts before one of whom nothing is known, and that one before the dead.
+fn rank(note: &ChildNote) -> u8 {
+    match note.is_alive() {
+        Some(true) => 2,
+        None => 1,
+        Some(false) => 0,
+    }
+}
+
+fn is_at_work(note: &ChildNote) -> bool {
+    note.is_alive() == Some(true)
 }

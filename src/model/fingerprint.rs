@@ -1,10 +1,14 @@
 //! A digest of what something was made from, to tell whether it changed since.
 
 use std::fmt;
+use std::io::{ErrorKind, Read};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+/// How much of a file is in memory at once.
+const PIECE: usize = 256 * 1024;
 
 /// A SHA-256 over labelled parts, in hex.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -22,24 +26,23 @@ impl Fingerprint {
         Self(hex(&digest.finalize()))
     }
 
-    /// Digests a file piece by piece, however large it is.
-    pub fn of_file(path: &std::path::Path) -> std::io::Result<Self> {
+    /// Digests what a reader gives, a piece at a time: it may be larger than the memory.
+    pub fn of_reader(mut reader: impl Read) -> std::io::Result<Self> {
         let mut digest = Sha256::new();
-        std::io::copy(&mut std::fs::File::open(path)?, &mut digest)?;
-        Ok(Self(hex(&digest.finalize())))
-    }
-
-    /// Digests one part of this many bytes as it is read: equal to that of the part in memory.
-    pub fn of_reader(size: u64, mut part: impl std::io::Read) -> std::io::Result<Self> {
-        let mut digest = Sha256::new();
-        digest.update(size.to_le_bytes());
-        let mut piece = vec![0; 1 << 16];
+        let mut piece = vec![0; PIECE];
         loop {
-            match part.read(&mut piece)? {
-                0 => return Ok(Self(hex(&digest.finalize()))),
-                read => digest.update(&piece[..read]),
+            match reader.read(&mut piece) {
+                Ok(0) => return Ok(Self(hex(&digest.finalize()))),
+                Ok(count) => digest.update(&piece[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Returns the digest as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -67,11 +70,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_piece_by_piece_has_the_same_fingerprint() {
-        let bytes = vec![7; 200_000];
+    fn a_reader_is_digested_to_its_end_however_it_is_cut() {
+        let bytes = vec![7; 3 * PIECE + 5];
 
-        let read = Fingerprint::of_reader(200_000, bytes.as_slice()).expect("bytes");
+        let whole = Fingerprint::of_reader(bytes.as_slice()).expect("memory can be read");
+        let cut = Fingerprint::of_reader(bytes[..9].chain(&bytes[9..])).expect("memory can be read");
 
-        assert_eq!(read, Fingerprint::of([bytes.as_slice()]));
+        assert_eq!(whole, cut);
+        assert_ne!(whole, Fingerprint::of_reader(&bytes[1..]).expect("memory can be read"));
     }
 }

@@ -47,6 +47,22 @@ pub struct Holder {
     pub started: Option<u64>,
     /// The run the lock belongs to.
     pub run_id: Option<String>,
+    /// Where the process id means something; unknown in what earlier versions have stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Box<ProcessPlace>>,
+}
+
+/// Where a process id means something: two containers may have the same host name, and each of them a
+/// process of the same number.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ProcessPlace {
+    /// The system's start; it is another after each.
+    pub boot: String,
+    /// The namespace of process ids.
+    pub namespace: String,
+    /// The machine, where that is the whole machine and not a container on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
 }
 
 /// A held lock.

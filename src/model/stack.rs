@@ -101,6 +101,16 @@ pub struct Stack {
     pub problems: Vec<String>,
 }
 
+impl Stack {
+    /// Returns how many providers its folder and its local modules name; each is a process of its own.
+    pub fn provider_count(&self) -> usize {
+        let named = self.init_facts.iter().filter_map(|line| line.split_once(": provider "));
+        let names: BTreeSet<&str> =
+            named.filter_map(|(_, provider)| provider.split_whitespace().next()).collect();
+        names.len()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,6 +26,7 @@ use super::child_note::Noted;
 use super::interrupts::{Interrupts, STOP};
 use super::invocation::Invocation;
 use super::lines::{Hurry, each_line};
+use super::suspension::Member;
 use super::watchdog::Watchdog;
 use crate::error::{Error, Result};
 
@@ -63,7 +64,7 @@ pub async fn run(
     interrupts: &Interrupts,
     on_line: impl Fn(Stream, &str),
 ) -> Result<ExitStatus> {
-    let (started, ours) = Started::piped(call)?;
+    let (started, ours) = Started::piped(call, interrupts)?;
     let hurry = Hurry::default();
     let reading = async {
         tokio::try_join!(
@@ -77,7 +78,7 @@ pub async fn run(
 
 /// Runs a child to its end and collects its output.
 pub async fn capture(call: Invocation, interrupts: &Interrupts) -> Result<Captured> {
-    let (started, mut ours) = Started::piped(call)?;
+    let (started, mut ours) = Started::piped(call, interrupts)?;
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let reading = async {
         tokio::try_join!(ours.stdout.read_to_end(&mut stdout), ours.stderr.read_to_end(&mut stderr))
@@ -97,7 +98,7 @@ pub async fn passthrough(call: Invocation, interrupts: &Interrupts) -> Result<Ex
     command.stdin(Stdio::inherit());
     let (readers, writers) = open_feeds(&call).map_err(|error| cannot_start(call.program(), error))?;
     command.fd_mappings(mappings(readers)).map_err(|e| Error::bug("descriptors collide").because(e))?;
-    let started = Started::spawn(command, &call, (group, Vec::new()))?;
+    let started = Started::spawn(command, &call, (group, Vec::new()), interrupts)?;
     writers.into_iter().zip(call.feeds).for_each(|(writer, bytes)| feed(writer, bytes));
     started.wait_with(interrupts.clone(), std::future::ready(Ok(())), || {}).await
 }
@@ -118,17 +119,19 @@ struct Started {
     group: Group,
     _watchdog: Option<Watchdog>,
     _noted: Option<Noted>,
+    /// Stopped and woken with this process.
+    _member: Option<Member>,
 }
 
 impl Started {
     /// Starts a child whose output comes to us.
-    fn piped(call: Invocation) -> Result<(Self, OurEnds)> {
+    fn piped(call: Invocation, interrupts: &Interrupts) -> Result<(Self, OurEnds)> {
         let refused = |error| cannot_start(call.program(), error);
         let pipes = Pipes::open(&call).map_err(refused)?;
         let mut command = command_of(&call, Group::Own);
         command.stdout(pipes.stdout).stderr(pipes.stderr);
         command.fd_mappings(pipes.mappings).map_err(|e| Error::bug("descriptors collide").because(e))?;
-        let started = Self::spawn(command, &call, (Group::Own, pipes.drains))?;
+        let started = Self::spawn(command, &call, (Group::Own, pipes.drains), interrupts)?;
         pipes.feeds.into_iter().zip(call.feeds).for_each(|(writer, bytes)| feed(writer, bytes));
         Ok((started, pipes.ours))
     }
@@ -139,15 +142,18 @@ impl Started {
         mut command: Command,
         call: &Invocation,
         (group, drains): (Group, Vec<PipeReader>),
+        interrupts: &Interrupts,
     ) -> Result<Self> {
-        let child = command.spawn().map_err(|error| cannot_start(call.program(), error))?;
-        let pid = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        let pid = pid.ok_or_else(|| Error::bug("a started process has no id"))?;
+        let pid_of = |child: &Child| child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
+        let start = || command.spawn().map_err(|error| cannot_start(call.program(), error));
+        let of_its_own = |child: &Child| pid_of(child).filter(|_| group == Group::Own);
+        let (child, member) = interrupts.groups.joined_by(start, of_its_own)?;
+        let pid = pid_of(&child).ok_or_else(|| Error::bug("a started process has no id"))?;
         tracing::debug!(program = %call.program().display(), %pid, "started");
         let watchdog = call.guarded.then(|| Watchdog::beside(pid, group == Group::Own, drains)).flatten();
         let noted = call.notes.as_ref().zip(child.id());
         let noted = noted.and_then(|((file, since), id)| Noted::down(file, *since, id));
-        Ok(Self { child, pid, group, _watchdog: watchdog, _noted: noted })
+        Ok(Self { child, pid, group, _watchdog: watchdog, _noted: noted, _member: member })
     }
 
     /// Drives the reading of the child's output, forwards requests to stop, and waits for the end.

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::liveness::{is_alive, started_at, this_process};
+use super::liveness::{is_alive_in, started_at, this_place, this_process};
+use crate::model::ProcessPlace;
 
 /// What a note tells.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -23,6 +24,8 @@ pub struct ChildNote {
     /// When it was started.
     pub since: Timestamp,
     started: Option<u64>,
+    /// Where the process ids mean something; unknown in notes of earlier versions.
+    place: Option<ProcessPlace>,
 }
 
 impl ChildNote {
@@ -32,27 +35,28 @@ impl ChildNote {
     }
 
     fn read(line: &str) -> Option<Self> {
-        let [pid, parent, since, started] = line.split(' ').collect::<Vec<_>>()[..] else { return None };
-        let started = started.parse().ok();
+        let mut words = line.splitn(5, ' ');
+        let [pid, parent, since, started] = [words.next()?, words.next()?, words.next()?, words.next()?];
         Some(Self {
             pid: pid.parse().ok()?,
             parent: parent.parse().ok()?,
             since: since.parse().ok()?,
-            started,
+            started: started.parse().ok(),
+            place: words.next().and_then(|place| serde_json::from_str(place).ok()),
         })
     }
 
-    /// Returns whether the child is still there.
-    pub fn is_alive(&self) -> bool {
-        is_alive(self.pid, self.started)
+    /// Returns whether the child is still there; nothing if that cannot be told from here.
+    pub fn is_alive(&self) -> Option<bool> {
+        is_alive_in(self.place.as_ref(), self.pid, self.started)
     }
 
     /// Removes the notes in a file about children that are gone.
     pub fn forget_the_dead(file: &Path) {
-        let dead: Vec<u32> =
-            Self::read_all(file).iter().filter(|note| !note.is_alive()).map(|note| note.pid).collect();
+        let dead: Vec<Self> =
+            Self::read_all(file).into_iter().filter(|note| note.is_alive() == Some(false)).collect();
         if !dead.is_empty() {
-            keep_lines(file, |note| !dead.contains(&note.pid));
+            keep_lines(file, |note| !dead.contains(note));
         }
     }
 }
@@ -72,27 +76,29 @@ fn keep_lines(file: &Path, keep: impl Fn(&ChildNote) -> bool) {
 #[derive(Debug)]
 pub(super) struct Noted {
     file: PathBuf,
-    pid: u32,
+    line: String,
 }
 
 impl Noted {
     /// Notes a child that was started then.
     pub fn down(file: &Path, since: Timestamp, pid: u32) -> Option<Self> {
         let started = started_at(pid).map_or_else(|| "-".to_owned(), |ticks| ticks.to_string());
-        let line = format!("{pid} {} {since} {started}\n", this_process());
+        let place = this_place().and_then(|place| serde_json::to_string(&place).ok()).unwrap_or_default();
+        let line = format!("{pid} {} {since} {started} {place}\n", this_process());
         let open = || OpenOptions::new().append(true).create(true).open(file);
         let opened = open().or_else(|_| {
             std::fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
             open()
         });
         opened.ok()?.write_all(line.as_bytes()).ok()?;
-        Some(Self { file: file.to_owned(), pid })
+        Some(Self { file: file.to_owned(), line })
     }
 }
 
 impl Drop for Noted {
     fn drop(&mut self) {
-        keep_lines(&self.file, |note| note.pid != self.pid);
+        let own = ChildNote::read(self.line.trim_end());
+        keep_lines(&self.file, |note| Some(note) != own.as_ref());
     }
 }
 
@@ -110,12 +116,28 @@ mod tests {
 
         let notes = ChildNote::read_all(&file);
         assert_eq!((notes.len(), notes[0].pid, notes[0].parent), (2, this_process(), this_process()));
-        assert_eq!((notes[0].is_alive(), notes[1].is_alive()), (true, false));
+        assert_eq!((notes[0].is_alive(), notes[1].is_alive()), (Some(true), Some(false)));
         ChildNote::forget_the_dead(&file);
         assert_eq!(ChildNote::read_all(&file), notes[..1]);
         drop(noted);
         drop(gone);
         assert_eq!(std::fs::read_to_string(file).expect("the file"), "");
+    }
+
+    #[test]
+    fn a_note_from_another_container_is_neither_judged_nor_forgotten() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = dir.path().join("x");
+        let place = r#"{"boot":"another","namespace":"pid:[1]"}"#;
+        let line = format!("{} 1 1970-01-01T00:00:00Z 5 {place}\n", u32::MAX);
+        std::fs::write(&file, &line).expect("a file");
+
+        let own = Noted::down(&file, Timestamp::UNIX_EPOCH, this_process()).expect("a note");
+        ChildNote::forget_the_dead(&file);
+        drop(own);
+
+        assert_eq!(ChildNote::read_all(&file)[0].is_alive(), None);
+        assert_eq!(std::fs::read_to_string(file).expect("the file"), line);
     }
 
     #[test]

@@ -2,18 +2,21 @@
 //!
 //! Ctrl-C, SIGTERM and a closed terminal all count as one request. The first asks
 //! gently, the second hard. The count is shared, so that every child and every wait
-//! hears it; nobody else handles signals.
+//! hears it; nobody else handles signals, but for Ctrl-Z in `suspension`.
 
 use nix::sys::signal::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
+use super::suspension::{self, Groups};
 use crate::error::{Error, Result};
 
 /// How often this program was asked to stop; clones share the count.
 #[derive(Clone, Debug)]
 pub struct Interrupts {
     seen: watch::Receiver<Seen>,
+    /// The children that are stopped and woken with this process.
+    pub(super) groups: Groups,
 }
 
 /// The requests so far.
@@ -40,7 +43,9 @@ impl Interrupts {
                 }
             });
         }
-        Ok(Self { seen })
+        let groups = Groups::default();
+        suspension::listen(groups.clone())?;
+        Ok(Self { seen, groups })
     }
 
     /// Returns how often a stop was asked for.

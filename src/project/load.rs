@@ -10,6 +10,7 @@ use serde_saphyr::Spanned;
 
 use super::config::{ConfigureConfig, InfraConfig, RunConfig, SecretsConfig, StackConfig};
 use super::fault::Source;
+use super::infra_folder::refuse_links;
 use crate::error::{Error, Result, io};
 use crate::model::project::{
     ConfigureSettings, RunSettings, SecretsSettings, StackSettings, StateSettings, TofuSettings,
@@ -19,7 +20,10 @@ use crate::model::{Project, nearest};
 const FILE: &str = "infra.yaml";
 
 /// Loads the project at a root that `find_root` returned.
+///
+/// One whose `.infra` leads elsewhere is refused here, before anybody can write through it.
 pub fn load(root: &Path) -> Result<Project> {
+    refuse_links(root)?;
     let text = read(&root.join(FILE))?;
     parse(root, &text)
 }

@@ -95,7 +95,8 @@ pub fn compare(with: &Comparison<'_>, files: &[GeneratedFile]) -> Result<Changes
     let rendered: HashMap<&Path, &GeneratedFile> =
         files.iter().map(|file| (file.path.as_path(), file)).collect();
     refuse_impossible(files, &rendered)?;
-    for path in with.manifest.paths().filter(|path| !rendered.contains_key(path.as_path())) {
+    let leftover = |path: &PathBuf| !rendered.contains_key(path.as_path()) && !is_not_ours(path);
+    for path in with.manifest.paths().filter(leftover) {
         with.compare_leftover(&path, &mut changes)?;
     }
     let going: HashSet<PathBuf> = changes.files.iter().map(|change| change.path.clone()).collect();
@@ -238,13 +239,20 @@ fn refuse_impossible(files: &[GeneratedFile], rendered: &HashMap<&Path, &Generat
                 file.origin
             )));
         }
-        let first = file.path.components().next().map(|part| part.as_os_str().to_owned());
-        if first.is_some_and(|first| first == ".git" || first == ".infra") {
+        if is_not_ours(&file.path) {
             return Err(Error::invalid(format!("`{}` is no place for generated files", file.path.display()))
                 .detail(format!("`{}` is rendered to it", file.origin)));
         }
     }
     Ok(())
+}
+
+/// Returns whether a path is in a repository's own folder or in `.infra`: nothing is generated there, and
+/// a list of generated files that says so did not come from here.
+fn is_not_ours(path: &Path) -> bool {
+    let is = |part: Component<'_>, name: &str| part.as_os_str().eq_ignore_ascii_case(name);
+    path.components().any(|part| is(part, ".git"))
+        || path.components().next().is_some_and(|part| is(part, ".infra"))
 }
 
 /// Refuses a path whose folders lead through a link: what it leads to may be outside the project.
@@ -388,6 +396,24 @@ mod tests {
 
         assert!(both.to_string().contains("templates/dd.j2` and `templates/dd/x.j2"), "{both}");
         assert!(own.to_string().contains("no place") && git.to_string().contains("no place"));
+    }
+
+    #[test]
+    fn a_list_that_names_files_which_were_never_generated_removes_none_of_them() {
+        let root = tree(&[(".git/HEAD", "main"), ("sub/.git/HEAD", "main"), (".infra/x", "main")]);
+        let manifest = known(&[(".git/HEAD", "main"), ("sub/.git/HEAD", "main"), (".infra/x", "main")]);
+        let with = Comparison {
+            root: root.path(),
+            manifest: &manifest,
+            overwrite: Overwrite::Force,
+            recorded: &|_| false,
+        };
+
+        let found = compare(&with, &[]).unwrap();
+        let outside = compare(&Comparison { manifest: &known(&[("../x", "1")]), ..with }, &[]).unwrap_err();
+
+        assert!(found.is_empty() && !found.manifest.knows(Path::new(".git/HEAD")));
+        assert!(outside.to_string().contains("leaves the project"), "{outside}");
     }
 
     #[test]

@@ -7,24 +7,23 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::model::Environment;
-use crate::process::{Interrupts, Invocation, capture};
+use crate::process::{Git, Interrupts};
 
 /// Returns the files below the root that are committed and unchanged since, relative to it.
 pub async fn recorded_files(root: &Path, env: &Environment, interrupts: &Interrupts) -> HashSet<PathBuf> {
-    let ask = async |args: &[&str]| {
-        let call = args.iter().fold(Invocation::new("git", root, env.clone()), Invocation::arg);
-        let answer = capture(call, interrupts).await.ok()?;
-        answer.status.success().then(|| paths(&answer.stdout))
-    };
-    let Some(mut recorded) = ask(&["ls-files", "-z"]).await else { return HashSet::new() };
-    let Some(changed) = ask(&["diff", "--name-only", "--relative", "-z", "HEAD"]).await else {
-        return HashSet::new();
-    };
-    recorded.retain(|path| !changed.contains(path));
-    recorded
+    unchanged_files(root, env, interrupts).await.unwrap_or_default()
 }
 
-fn paths(bytes: &[u8]) -> HashSet<PathBuf> {
-    let names = bytes.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-    names.map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect()
+async fn unchanged_files(
+    root: &Path,
+    env: &Environment,
+    interrupts: &Interrupts,
+) -> Option<HashSet<PathBuf>> {
+    let git = Git::around(root, env, interrupts)?;
+    let status = git.status().await?;
+    // Without a commit nothing could be got back.
+    status.commit.as_ref()?;
+    let changed: HashSet<PathBuf> = status.changed.into_iter().collect();
+    let tracked = git.tracked().await?.into_iter().map(|file| file.path);
+    Some(tracked.filter(|path| !changed.contains(path)).collect())
 }

@@ -10,7 +10,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 
 use super::HeldLock;
-use crate::model::{Holder, StateLock};
+use crate::model::StateLock;
 use crate::process;
 
 /// Returns who holds a local state file.
@@ -18,12 +18,11 @@ pub fn lock_of_file(state: &Path) -> Option<StateLock> {
     let pid = holder_of(state)?;
     let note = state.with_file_name(format!(".{}.lock.info", state.file_name()?.to_str()?));
     let lock = HeldLock::from_client(&std::fs::read(note).ok()?, None).ok()?.to_state_lock();
-    let holder = Holder { host: process::hostname(), pid, started: process::started_at(pid), run_id: None };
-    Some(StateLock { holder: Some(holder), ..lock })
+    Some(StateLock { holder: pid.map(|pid| process::holder_here(pid, None)), ..lock })
 }
 
-/// Returns the process that has locked a file.
-fn holder_of(path: &Path) -> Option<u32> {
+/// Returns the process that has locked a file, if one has; it has no id here if it is in another container.
+fn holder_of(path: &Path) -> Option<Option<u32>> {
     let file = File::options().read(true).write(true).open(path).ok()?;
     let mut wanted = libc::flock {
         l_type: i16::try_from(libc::F_WRLCK).ok()?,
@@ -34,7 +33,7 @@ fn holder_of(path: &Path) -> Option<u32> {
     };
     fcntl(&file, FcntlArg::F_GETLK(&mut wanted)).ok()?;
     let is_held = i32::from(wanted.l_type) != libc::F_UNLCK;
-    is_held.then(|| u32::try_from(wanted.l_pid).ok()).flatten()
+    is_held.then(|| u32::try_from(wanted.l_pid).ok().filter(|pid| *pid > 0))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use crate::model::StateLock;
 use crate::process;
 
-/// Returns whether the holder is alive; `None` if it is on another host, or is not known.
+/// Returns whether the holder is alive; `None` if it is on another host or in another container, or is
+/// not known.
 pub fn holder_is_alive(lock: &StateLock) -> Option<bool> {
-    let holder = lock.holder.as_ref()?;
-    (holder.host == process::hostname()).then(|| process::is_alive(holder.pid, holder.started))
+    process::holder_is_alive(lock.holder.as_ref()?)
 }
 
 #[cfg(test)]
@@ -15,8 +15,7 @@ mod tests {
     use crate::model::{Holder, LockInfo};
 
     fn lock_of(host: &str, pid: u32) -> StateLock {
-        let started = process::started_at(process::this_process());
-        let holder = Holder { host: host.to_owned(), pid, started, run_id: None };
+        let holder = Holder { host: host.to_owned(), pid, ..process::this_holder(None) };
         StateLock { info: LockInfo::default(), holder: Some(holder) }
     }
 

@@ -23,8 +23,9 @@ const EXPORTED: [(&str, &str); 4] = [
     ("AWS_RESPONSE_CHECKSUM_VALIDATION", "when_required"),
 ];
 
-/// With this much free memory a tofu and its providers may leave their garbage for longer.
-const PLENTY: u64 = 4 << 30;
+/// With this much memory for itself a tofu or a provider may leave its garbage for longer; with less it
+/// would only collect all the time.
+const PLENTY: u64 = 256 << 20;
 
 /// The environment for tofu and what is worth a warning about the inherited one.
 #[derive(Debug)]
@@ -49,14 +50,16 @@ pub fn child_environment(inherited: &Environment) -> ChildEnvironment {
 /// Lets tofu and its providers collect garbage less often where memory is plentiful.
 ///
 /// A tofu call lives for a moment and keeps a few megabytes, yet the Go runtime stops to
-/// collect each time they double. The soft limit keeps a provider that grows from taking
-/// more than its share. Whoever has set either knows better.
+/// collect each time they double. The soft limit keeps all that run at once, `processes` of
+/// them with their providers, below half of the free memory. Whoever has set either knows
+/// better.
 #[must_use]
-pub fn with_rare_collection(env: Environment, free_memory: Option<u64>) -> Environment {
+pub fn with_rare_collection(env: Environment, free_memory: Option<u64>, processes: usize) -> Environment {
     let decided = ["GOGC", "GOMEMLIMIT"].iter().any(|name| env.get(name).is_some());
-    match free_memory {
-        Some(free) if free >= PLENTY && !decided => {
-            env.with("GOGC", "800").with("GOMEMLIMIT", (free / 4).to_string())
+    let processes = u64::try_from(processes.max(1)).unwrap_or(u64::MAX);
+    match free_memory.map(|free| free / 2 / processes) {
+        Some(share) if share >= PLENTY && !decided => {
+            env.with("GOGC", "800").with("GOMEMLIMIT", share.to_string())
         }
         _ => env,
     }
@@ -135,14 +138,29 @@ mod tests {
 
     #[test]
     fn garbage_is_collected_rarely_only_where_memory_is_plentiful_and_nobody_decided() {
-        let with = |env: Environment, free| with_rare_collection(env, free);
+        let with = |env: Environment, free| with_rare_collection(env, free, 2);
         let own = Environment::default().with("GOMEMLIMIT", "1GiB");
 
         assert_eq!(with(Environment::default(), Some(8 << 30)).get("GOMEMLIMIT"), Some("2147483648"));
         assert_eq!(with(Environment::default(), Some(8 << 30)).get("GOGC"), Some("800"));
-        assert_eq!(with(Environment::default(), Some(2 << 30)).get("GOGC"), None);
+        assert_eq!(with(Environment::default(), Some(1 << 29)).get("GOGC"), None);
         assert_eq!(with(Environment::default(), None).get("GOGC"), None);
         assert_eq!(with(own, Some(8 << 30)).get("GOGC"), None);
+    }
+
+    #[test]
+    fn all_that_runs_at_once_shares_half_of_the_free_memory() {
+        let limit = |processes| {
+            let env = with_rare_collection(Environment::default(), Some(8 << 30), processes);
+            env.get("GOMEMLIMIT").and_then(|limit| limit.parse::<u64>().ok())
+        };
+
+        for processes in [1, 2, 4, 10, 16] {
+            let sum = limit(processes).expect("enough for each") * processes as u64;
+            assert!(sum <= 4 << 30 && sum > 4_000_000_000, "{processes} take {sum}");
+        }
+        assert_eq!((limit(17), limit(usize::MAX)), (None, None));
+        assert_eq!(limit(0), limit(1));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::engine;
 use crate::error::{Result, io};
 use crate::model::project::{PythonPlugins, SecretsSettings};
 use crate::model::{Environment, Fingerprint, Project, Stack};
-use crate::process::{self, Invocation};
+use crate::process::{Git, TrackedFile};
 use crate::render::plugin;
 use crate::render::settings::resolve;
 use crate::report::passphrase_prompt;
@@ -25,15 +25,8 @@ use crate::trust::{Thing, ThingKind};
 /// Settings of tofu's command line that a tree may bring.
 const CLI_CONFIGS: [&str; 2] = [".terraformrc", ".tofurc"];
 
-/// What git would have to track for tofu to run code that came with the repository.
-const TRACKED: [&str; 6] = [
-    ":(glob)**/.terraform",
-    ":(glob)**/.terraform/**",
-    ":(glob)**/terraform.d",
-    ":(glob)**/terraform.d/plugins",
-    ":(glob)**/terraform.d/plugins/**",
-    ":(glob)**/terraform.tfstate.d/*/.terraform/**",
-];
+/// Where tofu finds providers and modules, below a stack or the root.
+const DATA_FOLDERS: [&str; 2] = [".terraform", "terraform.d"];
 
 /// Returns everything that the project brings.
 pub(in crate::commands) async fn of_project(project: &Project, context: &Context) -> Result<Vec<Thing>> {
@@ -162,60 +155,31 @@ fn cli_configs(project: &Project, stacks: &[&Stack]) -> Result<Vec<Thing>> {
 
 /// Providers and modules that git tracks; what `init` put there itself is not among them.
 async fn tofu_data(project: &Project, stacks: &[&Stack], context: &Context) -> Vec<Thing> {
-    let has = |dir: &Path| {
-        dir.join(".terraform").symlink_metadata().is_ok()
-            || dir.join("terraform.d").symlink_metadata().is_ok()
-    };
-    let any = stacks.iter().any(|stack| has(&project.root.join(&stack.path))) || has(&project.root);
-    if !any {
-        return Vec::new();
-    }
-    let call = Invocation::new("git", &project.root, context.env.clone())
-        .args(["ls-files", "-s", "-z", "--"])
-        .args(TRACKED);
-    let Ok(listed) = process::capture(call, &context.interrupts).await else { return Vec::new() };
-    grouped(&String::from_utf8_lossy(&listed.stdout))
+    let places = stacks.iter().map(|stack| stack.path.as_path()).chain([Path::new("")]);
+    let folders = places.flat_map(|place| DATA_FOLDERS.map(|name| place.join(name)));
+    let is_there = |folder: &PathBuf| project.root.join(folder).symlink_metadata().is_ok();
+    let folders: BTreeSet<PathBuf> = folders.filter(is_there).collect();
+    let git = Git::around(&project.root, &context.env, &context.interrupts).filter(|_| !folders.is_empty());
+    let Some(git) = git else { return Vec::new() };
+    let tracked = git.tracked_in(folders.iter().map(PathBuf::as_path)).await.unwrap_or_default();
+    folders.iter().filter_map(|folder| data_thing(folder, &tracked)).collect()
 }
 
-/// Puts tracked files together by the folder that tofu reads; git's own ids tell their content.
-fn grouped(listed: &str) -> Vec<Thing> {
-    let mut folders: Vec<(String, Vec<&str>)> = Vec::new();
-    for entry in listed.split('\0').filter(|entry| !entry.is_empty()) {
-        let path = entry.split_once('\t').map_or(entry, |(_, path)| path);
-        if is_mere_record(path) {
-            continue;
-        }
-        let folder = data_folder(path);
-        match folders.last_mut() {
-            Some((last, entries)) if *last == folder => entries.push(entry),
-            _ => folders.push((folder, vec![entry])),
-        }
-    }
-    let thing = |(folder, entries): (String, Vec<&str>)| {
-        let digest = Fingerprint::of(entries.iter().map(|entry| entry.as_bytes()));
-        Thing::new(ThingKind::TofuData, folder, digest.to_string())
-    };
-    folders.into_iter().map(thing).collect()
+/// Returns the thing that the tracked files of a folder are; git's own ids tell their content.
+fn data_thing(folder: &Path, tracked: &[TrackedFile]) -> Option<Thing> {
+    let own =
+        tracked.iter().filter(|file| file.path.starts_with(folder) && !is_mere_record(folder, &file.path));
+    let mut parts =
+        own.flat_map(|file| [file.path.as_os_str().as_encoded_bytes(), file.recorded.as_bytes()]).peekable();
+    parts.peek()?;
+    let digest = Fingerprint::of(parts).to_string();
+    Some(Thing::new(ThingKind::TofuData, folder.display().to_string(), digest))
 }
 
 /// Returns whether a file only says which backend and workspace were chosen; the stack's own files can
 /// say that as well.
-fn is_mere_record(path: &str) -> bool {
-    ["/.terraform/terraform.tfstate", "/.terraform/environment"]
-        .iter()
-        .any(|name| path.ends_with(name) || *path == name[1..])
-}
-
-/// Returns a path up to the folder that tofu reads.
-fn data_folder(path: &str) -> String {
-    let mut kept = Vec::new();
-    for part in path.split('/') {
-        kept.push(part);
-        if part == ".terraform" || part == "terraform.d" {
-            break;
-        }
-    }
-    kept.join("/")
+fn is_mere_record(folder: &Path, path: &Path) -> bool {
+    ["terraform.tfstate", "environment"].iter().any(|name| path == folder.join(name))
 }
 
 /// Keys outside of the project that its encrypted files need, and the program that prints their password.
@@ -271,5 +235,8 @@ fn is_below(root: &Path, path: &Path) -> bool {
 }
 
 fn digest(path: &Path) -> Result<String> {
-    Fingerprint::of_file(path).map(|found| found.to_string()).map_err(io("read", path))
+    std::fs::File::open(path)
+        .and_then(Fingerprint::of_reader)
+        .map(|found| found.to_string())
+        .map_err(io("read", path))
 }

@@ -17,6 +17,7 @@ mod init;
 mod inputs;
 mod inspect;
 mod migrate;
+mod old_values;
 mod options;
 mod reached;
 mod resolve;

@@ -3,7 +3,7 @@
 //!
 //! The only place that starts a process; it knows nothing of tofu. An [`Invocation`]
 //! is a value that says what to run; [`run`] streams its lines, [`capture`] collects
-//! its output, [`passthrough`] lends it the terminal.
+//! its output, [`passthrough`] lends it the terminal. What a child writes is [`Raw`].
 
 mod child;
 mod child_note;
@@ -13,6 +13,7 @@ mod lines;
 mod liveness;
 mod machine;
 mod memory;
+mod raw;
 mod watchdog;
 
 pub use child::{Captured, Stream, capture, passthrough, run};
@@ -22,3 +23,4 @@ pub use invocation::Invocation;
 pub use liveness::{hostname, is_alive, started_at, this_holder, this_process};
 pub use machine::bearable_parallelism;
 pub use memory::available_memory;
+pub use raw::Raw;

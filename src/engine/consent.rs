@@ -39,9 +39,9 @@ impl Case<'_> {
 mod tests {
     use super::*;
 
-    fn changes(list: &[(&str, Action)]) -> Vec<ResourceChange> {
+    fn changes(list: &[(&'static str, Action)]) -> Vec<ResourceChange> {
         list.iter()
-            .map(|(address, action)| ResourceChange { address: (*address).to_owned(), action: *action })
+            .map(|(address, action)| ResourceChange { address: (*address).into(), action: *action })
             .collect()
     }
 

@@ -42,12 +42,15 @@ pub struct PlanRecord {
     pub changes: Vec<ResourceChange>,
     /// How many outputs change.
     pub outputs_changed: usize,
+    /// Whether tofu says that there are changes, though it named none of those above.
+    #[serde(default)]
+    pub unnamed: bool,
 }
 
 impl PlanRecord {
     /// Returns whether applying it would do nothing.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.outputs_changed == 0
+        self.changes.is_empty() && self.outputs_changed == 0 && !self.unnamed
     }
 
     /// Returns what a person is shown of it: the gravest first, reads left out.

@@ -115,7 +115,7 @@ async fn git(session: &Session, args: &[&str]) -> Option<String> {
     // No index is rewritten for a look.
     let call = call.env("GIT_OPTIONAL_LOCKS", "0").args(args);
     let captured = process::capture(call, &session.interrupts).await.ok()?;
-    let text = captured.status.success().then(|| String::from_utf8(captured.stdout).ok());
+    let text = captured.status.success().then(|| String::from_utf8(captured.stdout.unmasked().to_vec()).ok());
     text.flatten()
 }
 

@@ -14,7 +14,7 @@ pub async fn recorded_files(root: &Path, env: &Environment, interrupts: &Interru
     let ask = async |args: &[&str]| {
         let call = args.iter().fold(Invocation::new("git", root, env.clone()), Invocation::arg);
         let answer = capture(call, interrupts).await.ok()?;
-        answer.status.success().then(|| paths(&answer.stdout))
+        answer.status.success().then(|| paths(answer.stdout.unmasked()))
     };
     let Some(mut recorded) = ask(&["ls-files", "-z"]).await else { return HashSet::new() };
     let Some(changed) = ask(&["diff", "--name-only", "--relative", "-z", "HEAD"]).await else {

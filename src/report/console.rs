@@ -17,8 +17,8 @@ use super::summary::{self, Fold};
 use super::terminal::{Terminal, Tone, Verbosity};
 use crate::events::{Proposal, Question, RunEvent};
 use crate::model::{
-    Diagnostic, ResourceChange, RunCommand, RunReport, Severity, StackId, StackReport, StackResult, Step,
-    human_duration,
+    Diagnostic, ResourceChange, RunCommand, RunReport, Safe, Severity, StackId, StackReport, StackResult,
+    Step, human_duration,
 };
 
 /// Returns the room for ids beside signs, words and times.
@@ -164,7 +164,7 @@ impl Console {
     }
 
     /// One plan is shown as it comes; of several each is shown in its place.
-    fn planned(&mut self, stack: &StackId, changes: &[ResourceChange], text: &[String]) {
+    fn planned(&mut self, stack: &StackId, changes: &[ResourceChange], text: &[Safe]) {
         self.live.rest(stack);
         let full =
             self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose || self.terminal.is_github();

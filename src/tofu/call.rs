@@ -73,9 +73,13 @@ pub fn validate(base: Invocation, extra: &[String]) -> Invocation {
     base.args(["validate", "-no-color", "-json"]).args(extra)
 }
 
-/// Returns the call of `tofu plan`.
+/// The exit code of a plan that changes something; 0 is that of one that changes nothing.
+pub const CHANGES: i32 = 2;
+
+/// Returns the call of `tofu plan`, whose exit code says whether there are changes.
 pub fn plan(base: Invocation, plan: PlanCall<'_>, narration: Narration) -> Invocation {
-    let mut call = base.args(["plan", "-input=false", "-no-color"]).arg(joined("-out=", plan.out));
+    let mut call = base.args(["plan", "-input=false", "-no-color", "-detailed-exitcode"]);
+    call = call.arg(joined("-out=", plan.out));
     call = call.args(mode_flag(plan.mode)).args(lock_timeout(plan.lock_timeout));
     call = with_variables(call, plan.var_files, plan.variables);
     narrated(call.args(plan.extra), narration)
@@ -130,6 +134,11 @@ fn with_variables(call: Invocation, files: &[std::path::PathBuf], variables: Opt
 /// Returns the call that writes a saved plan, or the state, for people.
 pub fn show(base: Invocation, plan: Option<&Path>) -> Invocation {
     base.args(["show", "-no-color"]).args(plan)
+}
+
+/// Returns the call that writes a saved plan as JSON, sensitive values included.
+pub fn show_json(base: Invocation, plan: &Path) -> Invocation {
+    base.args(["show", "-no-color", "-json"]).arg(plan)
 }
 
 /// Returns the call that writes all outputs as JSON, sensitive ones included.
@@ -313,6 +322,7 @@ mod tests {
             state_edit(base(), StateEdit::Remove(&addresses)),
             state_edit(base(), StateEdit::Move("a.b", "a.c")),
             show(base(), None),
+            show_json(base(), Path::new("/p")),
             outputs(base()),
             validate(base(), &[]),
             fmt(base(), FmtMode::Check, &[]),

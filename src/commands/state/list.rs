@@ -37,7 +37,7 @@ pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
             let mut listed = Map::new();
             for id in &chosen {
                 let addresses = engine::read_addresses(session, id, &args.extra).await?;
-                listed.insert(id.to_string(), Value::from(addresses));
+                listed.insert(id.to_string(), addresses.iter().map(|address| address.as_str()).collect());
             }
             Ok(listed)
         })

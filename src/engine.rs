@@ -12,6 +12,7 @@ mod changing;
 mod checks;
 mod consent;
 mod failure;
+mod fed_attributes;
 mod finishing;
 mod init;
 mod inputs;

@@ -2,13 +2,16 @@
 //! was one too, though no encrypted file knows it any more.
 //!
 //! A plan shows both beside each other, so the old ones are found first, in the plan as JSON, which
-//! stays in memory. Begin at [`hide_old_values`].
+//! stays in memory. Where there is no new value, because the resource goes away or the value is not
+//! known yet, the configuration tells which attributes are given secrets. Begin at
+//! [`hide_old_values`].
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use super::fed_attributes::{fed_attributes, without_keys};
 use super::inspect::successful;
 use super::session::Session;
 use crate::error::{Error, Result};
@@ -26,7 +29,10 @@ pub(super) async fn hide_old_values(
     plan: &Path,
 ) -> Result<()> {
     let plan = read_plan(session, id, base, plan).await?;
-    session.hide(old_values(&plan, &session.mask()))
+    let mut values = old_values(&plan, &session.mask());
+    let variables = session.secrets_of(id).map(|secrets| secrets.variables.keys().map(String::as_str));
+    values.extend(values_without_successor(&plan, &variables.into_iter().flatten().collect::<Vec<_>>()));
+    session.hide(values)
 }
 
 /// Returns a saved plan as `tofu show -json` gives it, sensitive values included.
@@ -46,6 +52,21 @@ fn old_values(plan: &Value, mask: &dyn Mask) -> Vec<Zeroizing<String>> {
         search.compare(&change["before"], &change["after"]);
     }
     search.found
+}
+
+/// Returns what attributes hold that are fed from secret variables and have no known new value.
+fn values_without_successor(plan: &Value, variables: &[&str]) -> Vec<Zeroizing<String>> {
+    let (fed, mut found) = (fed_attributes(plan, variables), Vec::new());
+    for resource in plan["resource_changes"].as_array().into_iter().flatten() {
+        let (change, address) = (&resource["change"], resource["address"].as_str().unwrap_or_default());
+        let address = without_keys(address);
+        for attribute in fed.iter().filter(|attribute| attribute.resource == address) {
+            if change["after"].get(&attribute.name).is_none_or(Value::is_null) {
+                collect_literals(&change["before"][&attribute.name], &mut found);
+            }
+        }
+    }
+    found
 }
 
 struct Search<'a> {
@@ -195,6 +216,19 @@ mod tests {
     fn a_key_and_a_value_of_another_type_are_found() {
         assert_eq!(found(json!({"map": {"old": "v"}}), json!({"map": {"new-secret": "v"}})), ["old", "v"]);
         assert_eq!(found(json!({"a": ["one", "two"]}), json!({"a": "new-secret"})), ["one", "two"]);
+    }
+
+    #[test]
+    fn what_goes_away_or_is_not_known_yet_is_found_by_the_variable_that_fed_it() {
+        let expressions =
+            json!({"input": {"references": ["var.token"]}, "open": {"references": ["var.name"]}});
+        let change = |after: Value| json!({"address": "t.a[0]", "change": {"before": {"input": "old", "open": "x"}, "after": after}});
+        let resources = json!([{"address": "t.a", "expressions": expressions}]);
+        let plan = |after| json!({"configuration": {"root_module": {"resources": resources}}, "resource_changes": [change(after)]});
+        let found = |after| values_without_successor(&plan(after), &["token"]).len();
+
+        assert_eq!((found(Value::Null), found(json!({"open": "y"}))), (1, 1));
+        assert_eq!(found(json!({"input": "new"})), 0);
     }
 
     #[test]

@@ -219,10 +219,15 @@ impl StackLife<'_> {
         let id = &self.run.stack.id;
         let telling = if secretive { Telling::AtTheEnd } else { Telling::AtOnce };
         let listened = listen(self.session, (id, Step::Plan), call, telling).await?;
-        // A crash of Go has the same exit code, but leaves no plan.
-        let changes = says_changes(Step::Plan, listened.status) && out.exists();
-        if changes && secretive {
-            hide_old_values(self.session, id, self.call()?, out).await?;
+        // A crash of Go has the same exit code, but leaves no plan; a plan that failed may leave one.
+        let (changes, made) = (says_changes(Step::Plan, listened.status), out.exists());
+        let changes = changes && made;
+        if secretive && made && !listened.status.success() {
+            match hide_old_values(self.session, id, self.call()?, out).await {
+                Err(error) if changes => return Err(error.into()),
+                Err(_) => listened.forget_text(),
+                Ok(()) => {}
+            }
         }
         let watched = listened.tell();
         if !watched.status.success() && !changes {

@@ -113,6 +113,11 @@ pub(super) struct Listened<'a> {
 }
 
 impl Listened<'_> {
+    /// Leaves untold what is held back of tofu's text for people; its messages say what went wrong.
+    pub fn forget_text(&self) {
+        self.ear.held.borrow_mut().retain(|(stream, line)| self.ear.is_message(*stream, line));
+    }
+
     /// Tells what was held back, masked by all that is known by now.
     pub fn tell(self) -> Watched {
         for (stream, line) in self.ear.held.take() {

@@ -199,7 +199,7 @@ impl Scene {
                 .map(str::to_owned)
                 .collect(),
             files: self.files().into_iter().filter(holds_canary).collect(),
-            writes: if has_strace() { leaking_writes(trace.path()) } else { Vec::new() },
+            writes: if has_strace() { leaking_writes(trace.path(), args) } else { Vec::new() },
         }
     }
 
@@ -262,10 +262,11 @@ fn contents_of(file: &Path) -> Option<Vec<u8>> {
 }
 
 /// Returns the writes to files in a trace that hold a canary.
-fn leaking_writes(trace: &Path) -> Vec<String> {
+fn leaking_writes(trace: &Path, args: &str) -> Vec<String> {
     let trace = String::from_utf8_lossy(&std::fs::read(trace).unwrap()).into_owned();
     let writes: Vec<&str> = trace.lines().filter(|line| is_write_to_file(line)).collect();
-    assert!(writes.iter().any(|line| line.contains("/.infra/")), "strace saw no write of the run");
+    let is_run = ["plan", "apply", "destroy"].iter().any(|command| args.starts_with(command));
+    assert!(!is_run || writes.iter().any(|line| line.contains("/.infra/")), "strace saw no write of the run");
     let leaking = writes.into_iter().filter(|line| canary_in(line.as_bytes()).is_some());
     leaking.map(|line| line.chars().take(300).collect()).collect()
 }

@@ -120,8 +120,12 @@ fn hidden(mut outputs: Map<String, Value>, mask: &Redactor) -> Map<String, Value
     for output in outputs.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
         if output.get("sensitive") == Some(&Value::Bool(true)) {
             output["value"] = Value::Null;
-        } else {
-            output["value"] = mask.value(output["value"].take());
+        } else if let Some(value) = output.get_mut("value") {
+            *value = mask.value(value.take());
+        }
+        // The type of an object names its attributes.
+        if let Some(kind) = output.get_mut("type") {
+            *kind = mask.keys(kind.take());
         }
     }
     outputs

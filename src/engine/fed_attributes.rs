@@ -95,7 +95,7 @@ mod tests {
         let module = json!({"resources": [{"address": "t.inner", "expressions": {"key": uses("var.pw"), "n": uses("var.open")}}]});
         let plan = json!({"configuration": {"root_module": {
             "resources": [{"address": "t.a", "expressions": {
-                "input": uses("var.token.part"), "other": uses("var.tokens"), "block": [{"deep": uses("var.token")}]
+                "block": [{"deep": uses("var.token")}], "input": uses("var.token.part"), "other": uses("var.tokens")
             }}],
             "module_calls": {"m": {"expressions": {"pw": uses("var.token")}, "module": module}},
         }}});

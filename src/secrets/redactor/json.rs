@@ -26,6 +26,20 @@ impl Redactor {
             Value::Null | Value::Bool(_) => value,
         }
     }
+
+    /// Returns a value with every secret masked in its keys alone, as in the type of a value, whose
+    /// other words have a meaning.
+    pub fn keys(&self, value: Value) -> Value {
+        match value {
+            Value::Array(items) => items.into_iter().map(|item| self.keys(item)).collect(),
+            Value::Object(map) => {
+                let masked =
+                    map.into_iter().map(|(key, item)| (self.line(&key).into_owned(), self.keys(item)));
+                Value::Object(masked.collect::<Map<_, _>>())
+            }
+            other => other,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -33,6 +47,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn in_a_type_only_the_names_of_attributes_are_masked() {
+        let redactor = Redactor::new(["s3cret", "string"]).expect("a redactor");
+
+        let shown = redactor.keys(json!(["object", {"s3cret": "string"}]));
+
+        assert_eq!(shown, json!(["object", {super::super::MASK: "string"}]));
+    }
 
     #[test]
     fn secrets_are_masked_at_any_depth_and_the_shape_stays() {

@@ -67,7 +67,7 @@ mod tests {
     async fn lines_of(bytes: &[u8]) -> Vec<String> {
         let mut lines = Vec::new();
         each_line(bytes, &Hurry::default(), |line| {
-            lines.push(String::from_utf8_lossy(line.unmasked()).into_owned())
+            lines.push(String::from_utf8_lossy(line.unmasked()).into_owned());
         })
         .await
         .expect("memory can be read");

@@ -1,8 +1,8 @@
 //! What happens in a run, as data: the engine emits, reports consume.
 //!
 //! Events and questions share one channel, so that a question is asked only after
-//! everything before it was shown. Child output is already safe to show when it
-//! becomes an event. Nothing here formats or prints.
+//! everything before it was shown. What a child wrote is [`Safe`] here: nothing else fits
+//! into an event. Nothing here formats or prints.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::model::{
-    Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, StackId, StackReport, Step,
+    Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, StackId, StackReport, Step,
 };
 
 /// Something that happened in a run.
@@ -60,16 +60,16 @@ pub enum RunEvent {
         /// The step it belongs to.
         step: Step,
         /// The text, without its end.
-        text: String,
+        text: Safe,
     },
     /// A resource began, ended or failed.
     Resource {
         /// The stack.
         stack: StackId,
         /// The resource.
-        address: String,
+        address: Safe,
         /// What tofu says of it, such as `Creation complete after 1s`.
-        message: String,
+        message: Safe,
     },
     /// tofu asked how resources are; only for those who watch, and never recorded.
     #[serde(skip)]
@@ -95,7 +95,7 @@ pub enum RunEvent {
         /// How many outputs change.
         outputs_changed: usize,
         /// The plan as tofu writes it for people; empty for a saved one.
-        text: Vec<String>,
+        text: Vec<Safe>,
         /// When the plan was made, if it is a saved one.
         #[schemars(with = "Option<String>")]
         saved_at: Option<Timestamp>,

@@ -19,6 +19,7 @@ pub mod nearest;
 pub mod project;
 pub mod run_plan;
 pub mod run_report;
+pub mod safe;
 pub mod stack;
 
 pub use backend::Backend;
@@ -38,4 +39,5 @@ pub use nearest::nearest;
 pub use project::{Project, StackSettings};
 pub use run_plan::{PlanMode, RunCommand, RunPlan, StackRun, Step};
 pub use run_report::{RunReport, StackError, StackReport, StackResult};
+pub use safe::{Mask, Safe};
 pub use stack::{Stack, StackId};

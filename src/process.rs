@@ -3,7 +3,7 @@
 //!
 //! The only place that starts a process; it knows nothing of tofu. An [`Invocation`]
 //! is a value that says what to run; [`run`] streams its lines, [`capture`] collects
-//! its output, [`passthrough`] lends it the terminal.
+//! its output, [`passthrough`] lends it the terminal. What a child writes is [`Raw`].
 
 mod child;
 mod child_note;
@@ -14,6 +14,7 @@ mod lines;
 mod liveness;
 mod machine;
 mod memory;
+mod raw;
 mod suspension;
 mod watchdog;
 
@@ -27,3 +28,4 @@ pub use liveness::{
 };
 pub use machine::bearable_parallelism;
 pub use memory::available_memory;
+pub use raw::Raw;

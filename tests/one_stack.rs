@@ -470,3 +470,47 @@ fn a_dry_run_says_what_would_run_and_runs_nothing() {
 
     assert!(!project.has("infrastructure/01-a/x/.terraform"));
 }
+
+#[test]
+fn plans_that_make_and_change_no_resource_are_changes_all_the_same() {
+    let head = "terraform {\n  backend \"http\" {}\n}\n\n";
+    let thing = |name: &str| format!("resource \"terraform_data\" \"{name}\" {{\n  input = \"one\"\n}}\n");
+    let output = "output \"said\" {\n  value = \"hello\"\n}\n";
+    let moved = "moved {\n  from = terraform_data.a\n  to   = terraform_data.b\n}\n";
+    let removed = "removed {\n  from = terraform_data.b\n  lifecycle {\n    destroy = false\n  }\n}\n";
+    let import = "import {\n  to = terraform_data.c\n  id = \"made-elsewhere\"\n}\nresource \"terraform_data\" \"c\" {}\n";
+    let project = Project::new().stack("01-a/x", &format!("{head}{}", thing("a")));
+    project.run("apply --yes").succeeds();
+
+    let steps = [
+        format!("{}{output}", thing("a")),
+        format!("{}{moved}{output}", thing("b")),
+        format!("{removed}{output}"),
+        format!("{import}{output}"),
+    ];
+    for step in steps {
+        project.write("infrastructure/01-a/x/main.tf", &format!("{head}{step}"));
+        project.run("plan --detailed-exitcode").exits(2);
+        project.run("apply").succeeds();
+        project.run("plan --detailed-exitcode").succeeds();
+    }
+    assert_eq!(project.resources("x"), ["terraform_data.c"]);
+}
+
+#[test]
+fn a_replaced_resource_whose_old_one_is_only_forgotten_is_a_change() {
+    let stack = |trigger: &str| {
+        format!(
+            "terraform {{\n  backend \"http\" {{}}\n}}\n\nresource \"terraform_data\" \"a\" {{\n  \
+             triggers_replace = \"{trigger}\"\n  lifecycle {{\n    destroy = false\n  }}\n}}\n"
+        )
+    };
+    let project = Project::new().stack("01-a/x", &stack("one"));
+    project.run("apply --yes").succeeds();
+    project.write("infrastructure/01-a/x/main.tf", &stack("two"));
+
+    project.run("plan --detailed-exitcode").exits(2).stdout_has("terraform_data.a");
+    project.run("apply").succeeds();
+
+    project.run("plan --detailed-exitcode").succeeds();
+}

@@ -10,10 +10,11 @@ use crate::engine;
 use crate::error::{Error, Exit, Result};
 use crate::model::StackId;
 use crate::report::{Terminal, Tone};
+use crate::secrets::redactor::Redactor;
 
 /// Show what stacks give to others and to you
 ///
-/// Sensitive values are hidden unless one is asked for by name.
+/// Sensitive values, and those of encrypted files, are hidden unless one is asked for by name.
 ///
 /// Examples:
 ///   infra output --all
@@ -43,9 +44,9 @@ pub struct OutputArgs {
 pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let (chosen, name) = choose(&workspace, args, context)?;
-    let outputs = workspace
+    let (outputs, mask) = workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {
-            engine::read_outputs(session, &chosen).await
+            Ok((engine::read_outputs(session, &chosen).await?, session.mask()))
         })
         .await?;
     let outputs = only_named(outputs, name.as_deref())?;
@@ -53,7 +54,7 @@ pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
         return show_raw(&outputs, name.as_deref(), context);
     }
     let reveal = args.show_sensitive || (args.json && name.is_some());
-    let outputs = if reveal { outputs } else { hidden(outputs) };
+    let outputs = if reveal { outputs } else { hidden(outputs, &mask) };
     if args.json {
         context.terminal.data_line(&serde_json::to_string_pretty(&outputs).unwrap_or_default());
     } else {
@@ -114,11 +115,17 @@ fn show_raw(outputs: &Map<String, Value>, name: Option<&str>, context: &Context)
     Ok(Exit::OK)
 }
 
-/// Replaces sensitive values.
-fn hidden(mut outputs: Map<String, Value>) -> Map<String, Value> {
+/// Replaces sensitive values, and masks secrets in those that nobody called sensitive.
+fn hidden(mut outputs: Map<String, Value>, mask: &Redactor) -> Map<String, Value> {
     for output in outputs.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
         if output.get("sensitive") == Some(&Value::Bool(true)) {
             output["value"] = Value::Null;
+        } else if let Some(value) = output.get_mut("value") {
+            *value = mask.value(value.take());
+        }
+        // The type of an object names its attributes.
+        if let Some(kind) = output.get_mut("type") {
+            *kind = mask.keys(kind.take());
         }
     }
     outputs

@@ -12,7 +12,7 @@ use super::stack_life::StackLife;
 use super::watch::{Heard, Watched, watch};
 use crate::events::RunEvent;
 use crate::model::{StackResult, Step};
-use crate::process;
+use crate::process::{self, Raw};
 use crate::tofu::call::{self, TestCall};
 use crate::tofu::messages;
 
@@ -52,10 +52,8 @@ impl StackLife<'_> {
     }
 
     /// Reads the one JSON document of `tofu validate`.
-    fn validation(self, stdout: &[u8]) -> Heard {
-        let document: serde_json::Value = serde_json::from_slice(stdout).unwrap_or_default();
-        let found = document.get("diagnostics").and_then(serde_json::Value::as_array);
-        let diagnostics: Vec<_> = found.into_iter().flatten().filter_map(messages::diagnostic).collect();
+    fn validation(self, stdout: &Raw) -> Heard {
+        let diagnostics = messages::validation(stdout, &self.session.mask());
         for diagnostic in &diagnostics {
             let (stack, diagnostic) = (self.run.stack.id.clone(), diagnostic.clone());
             self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });

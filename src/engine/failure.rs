@@ -9,7 +9,7 @@ use super::session::Session;
 use super::watch::Watched;
 use super::working::{HolderLife, life_of_holder};
 use crate::error::{Error, Kind};
-use crate::model::{Diagnostic, Stack, StackError, StackId, StateLock, human_duration};
+use crate::model::{Diagnostic, Safe, Stack, StackError, StackId, StateLock, human_duration};
 use crate::tofu::hints::{Context, cause_of, hints_for};
 
 /// Why the life of a stack ended early.
@@ -80,7 +80,7 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
     }
     Stop::Failed(StackError {
         code: cause.and_then(code_of).or_else(|| stale_code(first)).map(str::to_owned),
-        summary: first.summary.clone(),
+        summary: first.summary.clone().into(),
         detail: errors.iter().map(|diagnostic| described(diagnostic)).collect::<Vec<_>>().join("\n"),
         hint: joined(hints),
     })
@@ -99,7 +99,7 @@ pub(super) fn way_to_save(id: &StackId) -> String {
 
 /// Describes a tofu that failed without a diagnostic: a crash, or a kill from outside.
 fn wordless(watched: &Watched, left_lock: bool) -> StackError {
-    let tail = watched.heard.stderr.join("\n");
+    let tail = watched.heard.stderr.iter().map(Safe::as_str).collect::<Vec<_>>().join("\n");
     let lock = left_lock.then_some("its lock was released").into_iter();
     let detail = Some(tail.as_str()).filter(|tail| !tail.is_empty()).into_iter().chain(lock);
     let detail = detail.collect::<Vec<_>>().join("\n");

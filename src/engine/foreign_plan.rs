@@ -4,10 +4,10 @@ use super::failure::Stop;
 use super::inspect::successful;
 use super::options::StalePlans;
 use super::plan_changes::changes_in;
+use super::plan_json::read_plan;
 use super::provenance::Provenance;
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::stack_life::{OTHER_VALUES, Planned, Reviewed, StackLife, Staleness};
-use crate::error::Error;
 use crate::tofu::call;
 
 impl<'a> StackLife<'a> {
@@ -42,14 +42,10 @@ impl<'a> StackLife<'a> {
             Staleness::Other(reason) => return Err(stale(id, &reason).into()),
         }
         let path = plans.plan_path(id);
-        let base = || self.session.call_reading_plan(&self.run.stack, &self.run.env, &path);
-        let shown = successful(self.session, id, call::show_json(base()?, &path)).await?;
-        let shown = serde_json::from_slice(&shown.stdout)
-            .map_err(|error| Error::failed(format!("the plan of `{id}` cannot be read")).because(error))?;
-        let (changes, outputs_changed) = changes_in(&shown);
-        let text = successful(self.session, id, call::show(base()?, Some(&path))).await?;
-        let text = String::from_utf8_lossy(&text.stdout);
-        let text = text.lines().map(|line| self.session.redacted(line)).collect();
+        let shown = read_plan(self.session, id, self.call_reading(&path)?, &path).await?;
+        let (changes, outputs_changed) = changes_in(&shown, &self.session.mask());
+        let text = call::show(self.call_reading(&path)?, Some(&path));
+        let text = successful(self.session, id, text).await?.stdout.safe_lines(&self.session.mask());
         let record = PlanRecord { changes, outputs_changed, ..record };
         self.tell_planned(&record, text, Reviewed::Yes);
         Ok(Planned { record, plans, reviewed: false, foreign: true, shown_before: None })

@@ -25,6 +25,8 @@ use crate::tofu::variables::collect_literals;
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
     values: BTreeMap<String, Value>,
+    /// Whether one of them must not be shown.
+    pub sensitive: bool,
 }
 
 impl Inputs {
@@ -57,6 +59,7 @@ pub(super) async fn resolve_inputs(session: &Session, run: &StackRun) -> Result<
                 collect_literals(&earlier, &mut hidden);
             }
             session.hide(hidden)?;
+            inputs.sensitive = true;
         }
         inputs.values.insert(variable.clone(), value.clone());
     }
@@ -84,11 +87,11 @@ pub(super) async fn outputs_of(session: &Session, id: &StackId) -> Result<Value,
     }
     if !captured.status.success() {
         let error = Error::failed(format!("cannot read the outputs of `{id}`"));
-        let said = session.redacted(String::from_utf8_lossy(&captured.stderr).trim());
-        let hints = hints_about(session, id, &said);
-        return Err(hints.into_iter().fold(error.detail(said), Error::hint).into());
+        let hints = hints_about(session, id, &captured.stderr);
+        let said = captured.stderr.safe(&session.mask());
+        return Err(hints.into_iter().fold(error.detail(said.trim()), Error::hint).into());
     }
-    let outputs: Value = serde_json::from_slice(&captured.stdout)
+    let outputs: Value = serde_json::from_slice(captured.stdout.unmasked())
         .map_err(|e| Error::failed(format!("the outputs of `{id}` are no JSON")).because(e))?;
     session.outputs.borrow_mut().insert(id.clone(), outputs.clone());
     Ok(outputs)

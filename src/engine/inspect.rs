@@ -9,18 +9,20 @@ use serde_json::{Map, Value};
 use super::failure::{Stop, kind_of};
 use super::init::init_stack;
 use super::inputs::{outputs_of, resolve_inputs};
+use super::old_values::hide_old_values;
 use super::options::WhenToInit;
 use super::plan_keys::plan_form;
 use super::session::Session;
 use super::stack_secrets::StackSecrets;
 use super::var_files::var_files;
 use crate::error::{Error, Exit, Kind, Result};
-use crate::model::{Diagnostic, Severity, Stack, StackId, StackRun};
-use crate::process::{self, Captured, Invocation};
+use crate::model::{Diagnostic, Safe, Stack, StackId, StackRun};
+use crate::process::{self, Captured, Invocation, Raw};
 use crate::stacks;
 use crate::tofu::call::{self, FmtMode};
 use crate::tofu::envelope::PlanForm;
 use crate::tofu::hints::{Context, cause_of, hints_for};
+use crate::tofu::messages;
 
 /// Returns the outputs of stacks, by stack and name, sensitive values included.
 pub async fn read_outputs(session: &Session, chosen: &[StackId]) -> Result<Map<String, Value>> {
@@ -33,35 +35,48 @@ pub async fn read_outputs(session: &Session, chosen: &[StackId]) -> Result<Map<S
 }
 
 /// Returns a state, or a saved plan, as tofu writes it for people.
-pub async fn read_text(session: &Session, id: &StackId, plan: Option<&Path>) -> Result<String> {
+pub async fn read_text(session: &Session, id: &StackId, plan: Option<&Path>) -> Result<Safe> {
     let stack = session.stack(id)?;
     let base = prepared(session, stack).await?;
     let base = match plan {
         Some(plan) => session.call_reading_plan(stack, &bare_run(session, stack).env, plan)?,
         None => base,
     };
+    let has_secrets = has_secrets(session, stack).await;
+    if let Some(plan) = plan.filter(|_| has_secrets) {
+        hide_old_values(session, id, base.clone(), plan).await?;
+    }
     let captured = successful(session, id, call::show(base, plan)).await?;
-    Ok(String::from_utf8_lossy(&captured.stdout).into_owned())
+    Ok(captured.stdout.safe(&session.mask()))
+}
+
+/// Hides what a stack takes from other stacks, and returns whether it is given anything secret.
+///
+/// What cannot be had, such as the output of a stack that is not applied, cannot be shown either.
+async fn has_secrets(session: &Session, stack: &Stack) -> bool {
+    let inputs = stacks::resolve_inputs(&session.project, &session.stacks, &stack.id).unwrap_or_default();
+    let run = StackRun { inputs, ..bare_run(session, stack) };
+    let inputs = resolve_inputs(session, &run).await.unwrap_or_default();
+    inputs.sensitive || session.has_secrets(&stack.id)
 }
 
 /// Returns the addresses in a state; a stack without a state has none.
-pub async fn read_addresses(session: &Session, id: &StackId, extra: &[String]) -> Result<Vec<String>> {
+pub async fn read_addresses(session: &Session, id: &StackId, extra: &[String]) -> Result<Vec<Safe>> {
     let base = prepared(session, session.stack(id)?).await?;
     let call = call::state_list(base, extra);
     let captured = process::capture(call, &session.interrupts).await?;
-    let stderr = String::from_utf8_lossy(&captured.stderr);
-    if !captured.status.success() && stderr.contains("No state file was found") {
+    if !captured.status.success() && captured.stderr.mentions("No state file was found") {
         return Ok(Vec::new());
     }
     check(session, id, &captured)?;
-    Ok(String::from_utf8_lossy(&captured.stdout).lines().map(str::to_owned).collect())
+    Ok(captured.stdout.safe_lines(&session.mask()))
 }
 
 /// What formatting brought.
 #[derive(Debug)]
 pub struct Formatted {
     /// The files that changed, or the diff of those that should.
-    pub text: String,
+    pub text: Safe,
     /// Whether everything was formatted already.
     pub clean: bool,
 }
@@ -83,9 +98,9 @@ pub async fn format_files(session: &Session, chosen: &[StackId], mode: FmtMode) 
     // 3 is tofu's way to say that something is not formatted.
     if !captured.status.success() && captured.status.code() != Some(3) {
         return Err(Error::failed("tofu cannot format the files")
-            .detail(String::from_utf8_lossy(&captured.stderr).trim().to_owned()));
+            .detail(captured.stderr.safe(&session.mask()).trim()));
     }
-    let text = String::from_utf8_lossy(&captured.stdout).into_owned();
+    let text = captured.stdout.safe(&session.mask());
     Ok(Formatted { text, clean: captured.status.success() })
 }
 
@@ -169,27 +184,25 @@ pub(super) fn check(session: &Session, id: &StackId, captured: &Captured) -> Res
     if session.interrupts.any() {
         return Err(Error::interrupted("stopped"));
     }
-    let said = session.redacted(String::from_utf8_lossy(&captured.stderr).trim());
-    let told = Told::of(&said);
+    let (said, told) = (captured.stderr.safe(&session.mask()), Told::of(session, &captured.stderr));
     let error = match told.kind() {
         Kind::Locked => Error::locked(format!("state of `{id}` is locked")),
         kind => Error::new(kind, format!("tofu failed in `{id}`")),
     };
-    Err(told.hints(session, id).into_iter().fold(error.detail(said), Error::hint))
+    Err(told.hints(session, id).into_iter().fold(error.detail(said.trim()), Error::hint))
 }
 
 /// Returns what to do about what tofu wrote in its frame for people.
-pub(super) fn hints_about(session: &Session, id: &StackId, said: &str) -> Vec<String> {
-    Told::of(said).hints(session, id)
+pub(super) fn hints_about(session: &Session, id: &StackId, said: &Raw) -> Vec<String> {
+    Told::of(session, said).hints(session, id)
 }
 
 /// What tofu wrote in its frame for people.
 struct Told(Diagnostic);
 
 impl Told {
-    fn of(said: &str) -> Self {
-        let (severity, detail) = (Severity::Error, said.replace(['│', '╷', '╵'], " "));
-        Self(Diagnostic { severity, summary: String::new(), detail, address: None, place: None })
+    fn of(session: &Session, said: &Raw) -> Self {
+        Self(messages::framed(said, &session.mask()))
     }
 
     fn kind(&self) -> Kind {

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use super::inspect::{bare_run, check};
 use super::resolved_backend::selected_workspace;
@@ -103,14 +104,14 @@ async fn copy_and_switch(
 /// The state that is copied.
 struct Original {
     /// As it lies in the old place, if that can be read without tofu.
-    lies: Option<zeroize::Zeroizing<Vec<u8>>>,
+    lies: Option<Zeroizing<Vec<u8>>>,
     /// As tofu reads it.
-    state: zeroize::Zeroizing<Vec<u8>>,
+    state: Zeroizing<Vec<u8>>,
 }
 
 impl Original {
     /// Returns the bytes for the new place; nothing if only tofu can make them.
-    fn bytes(&self, session: &Session, stack: &Stack) -> Result<Option<zeroize::Zeroizing<Vec<u8>>>> {
+    fn bytes(&self, session: &Session, stack: &Stack) -> Result<Option<Zeroizing<Vec<u8>>>> {
         match &self.lies {
             Some(bytes) if StateFacts::read(bytes).is_some() => Ok(Some(bytes.clone())),
             _ => Sealing::of(session, stack)?.sealed(&self.state),
@@ -232,12 +233,15 @@ impl<'a> Trial<'a> {
             .hint("nothing was switched: the stack still uses its old state")
     }
 
-    async fn tofu(&self, call: impl FnOnce(process::Invocation) -> process::Invocation) -> Result<Vec<u8>> {
+    async fn tofu(
+        &self,
+        call: impl FnOnce(process::Invocation) -> process::Invocation,
+    ) -> Result<Zeroizing<Vec<u8>>> {
         let run = bare_run(self.session, &self.stack);
         let base = self.session.call_in(&self.stack, &run.env, self.dir.path())?;
         let captured = process::capture(call(base), &self.session.interrupts).await?;
         check(self.session, &self.stack.id, &captured)?;
-        Ok(captured.stdout)
+        Ok(captured.stdout.into_unmasked())
     }
 }
 

@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
-use crate::model::{Action, ResourceChange};
+use crate::model::{Action, Mask, ResourceChange, Safe};
 
 /// Returns the changes of resources and how many outputs change, from `tofu show -json PLAN`.
-pub(super) fn changes_in(plan: &Value) -> (Vec<ResourceChange>, usize) {
+pub(super) fn changes_in(plan: &Value, mask: &dyn Mask) -> (Vec<ResourceChange>, usize) {
     let resources = plan["resource_changes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let outputs = plan["output_changes"].as_object();
     let changed = |output: &&Value| output["actions"] != serde_json::json!(["no-op"]);
     let outputs = outputs.map_or(0, |outputs| outputs.values().filter(changed).count());
-    (resources.iter().filter_map(change_of).collect(), outputs)
+    (resources.iter().filter_map(|resource| change_of(resource, mask)).collect(), outputs)
 }
 
-fn change_of(resource: &Value) -> Option<ResourceChange> {
-    let address = resource["address"].as_str()?.to_owned();
+fn change_of(resource: &Value, mask: &dyn Mask) -> Option<ResourceChange> {
+    let address = Safe::through(mask, resource["address"].as_str()?);
     let change = &resource["change"];
     let actions: Vec<&str> = change["actions"].as_array()?.iter().filter_map(Value::as_str).collect();
     let action = match actions.as_slice() {
@@ -35,6 +35,7 @@ fn change_of(resource: &Value) -> Option<ResourceChange> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secrets::redactor::Redactor;
 
     #[test]
     fn actions_are_read_and_what_stays_as_it_is_is_left_out() {
@@ -47,12 +48,12 @@ mod tests {
             "output_changes": {"o": {"actions": ["update"]}, "p": {"actions": ["no-op"]}},
         });
 
-        let (changes, outputs) = changes_in(&plan);
+        let (changes, outputs) = changes_in(&plan, &Redactor::default());
 
         let expected = [("a.b", Action::Create), ("a.c", Action::Replace)];
         let found: Vec<(&str, Action)> =
             changes.iter().map(|change| (change.address.as_str(), change.action)).collect();
         assert_eq!((found.as_slice(), outputs), (expected.as_slice(), 1));
-        assert_eq!(changes_in(&Value::Null), (Vec::new(), 0));
+        assert_eq!(changes_in(&Value::Null, &Redactor::default()), (Vec::new(), 0));
     }
 }

@@ -19,13 +19,14 @@ use serde_json::Value;
 
 use super::plan_secrets::PlanSecrets;
 use super::plan_value::{PlanValue, Step, Steps};
-use crate::model::{Action, PlanDifference, ValueDifference};
+use crate::model::difference::excerpts;
+use crate::model::{Action, Mask, PlanDifference, ValueDifference};
 
 /// How much of a value is told.
 const LONGEST: usize = 400;
 
 /// Returns what a plan does that was not shown; `mask` hides what must not be shown in a text.
-pub(super) fn differences(shown: &Value, now: &Value, mask: &dyn Fn(&str) -> String) -> Vec<PlanDifference> {
+pub(super) fn differences(shown: &Value, now: &Value, mask: &dyn Mask) -> Vec<PlanDifference> {
     let (before, after) = (changes_of(shown), changes_of(now));
     let secrets = PlanSecrets::of([shown, now], mask);
     let different = |(key, change): (&Key, &Change<'_>)| {
@@ -199,21 +200,21 @@ impl Compared<'_> {
         found: &mut Vec<ValueDifference>,
         path: &[Step],
         (shown, now): (&Value, &Value),
-        Told { name, before }: Told<'_>,
+        Told { name, before }: Told,
     ) {
         let changes = [self.shown.map_or(&Value::Null, |shown| shown.change), self.now.change];
         let (shown, now) = self.secrets.told(changes, path, (shown, now));
-        let path = if name.is_empty() { self.secrets.masked(&Step::written(path)) } else { name.to_owned() };
-        let whole = ValueDifference { path, before, shown, now };
-        let (shown, now) = whole.excerpts(LONGEST);
-        found.push(ValueDifference { shown, now, ..whole });
+        let (shown, now) = excerpts(&shown, &now, LONGEST);
+        let path = if name.is_empty() { self.secrets.masked(&Step::written(path)) } else { name.into() };
+        let (shown, now) = (self.secrets.masked(&shown), self.secrets.masked(&now));
+        found.push(ValueDifference { path, before, shown, now });
     }
 }
 
 /// How a difference is told.
-struct Told<'a> {
+struct Told {
     /// A name for what is no value of the resource.
-    name: &'a str,
+    name: &'static str,
     before: bool,
 }
 
@@ -258,6 +259,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::secrets::redactor::Redactor;
 
     /// A plan with one resource.
     fn plan(actions: &[&str], before: Value, after: Value, unknown: Value) -> Value {
@@ -270,7 +272,7 @@ mod tests {
     }
 
     fn found(shown: &Value, now: &Value) -> Vec<PlanDifference> {
-        differences(shown, now, &|text| text.replace("hunter2", "(redacted)"))
+        differences(shown, now, &Redactor::new([b"hunter2".as_slice()]).expect("a redactor"))
     }
 
     fn told(shown: &Value, now: &Value) -> Vec<String> {

@@ -9,16 +9,17 @@ use serde_json::Value;
 
 use super::plan_value::{Step, has_mark, written};
 use super::state_secrets::{MASK, collect_leaves, is_telling};
+use crate::model::{Mask, Safe};
 
 /// Knows which values of two plans must not be shown.
 pub(super) struct PlanSecrets<'a> {
     sensitive: Vec<String>,
-    mask: &'a dyn Fn(&str) -> String,
+    mask: &'a dyn Mask,
 }
 
 impl<'a> PlanSecrets<'a> {
     /// Collects what the plans mark; `mask` hides secrets from elsewhere in a text.
-    pub fn of(plans: [&Value; 2], mask: &'a dyn Fn(&str) -> String) -> Self {
+    pub fn of(plans: [&Value; 2], mask: &'a dyn Mask) -> Self {
         let mut sensitive = Vec::new();
         for plan in plans {
             let resources = plan["resource_changes"].as_array().into_iter().flatten();
@@ -46,8 +47,8 @@ impl<'a> PlanSecrets<'a> {
     }
 
     /// Returns a text, such as an address with keys in it, without anything that must not be shown.
-    pub fn masked(&self, text: &str) -> String {
-        (self.mask)(text)
+    pub fn masked(&self, text: &str) -> Safe {
+        Safe::through(self.mask, text)
     }
 
     /// Returns whether a value holds what must not be shown, or equals what its own resource hides.
@@ -58,7 +59,8 @@ impl<'a> PlanSecrets<'a> {
             own.contains(leaf) || self.sensitive.iter().any(|secret| leaf.contains(secret.as_str()))
         };
         let text = value.to_string();
-        leaves.iter().any(|leaf| is_told(leaf) || (self.mask)(leaf) != *leaf) || (self.mask)(&text) != text
+        leaves.iter().any(|leaf| is_told(leaf) || self.mask.masked(leaf) != leaf.as_str())
+            || self.mask.masked(&text) != text.as_str()
     }
 }
 

@@ -4,7 +4,7 @@
 //! what was not. Begin at [`Reached`].
 
 use super::session::Session;
-use crate::model::{Action, ChangeCounts, ResourceChange, StackId, Step};
+use crate::model::{Action, ChangeCounts, ResourceChange, Safe, StackId, Step};
 
 /// How far a stack came.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +23,8 @@ impl Reached {
     }
 
     /// Counts a resource that is done.
-    pub fn count(&mut self, address: &str, action: Action) {
-        let change = ResourceChange { address: address.to_owned(), action };
+    pub fn count(&mut self, address: &Safe, action: Action) {
+        let change = ResourceChange { address: address.clone(), action };
         self.done = self.done.plus(ChangeCounts::of(&[change]));
     }
 
@@ -56,7 +56,7 @@ impl Session {
     }
 
     /// Notes that a resource of a stack is done.
-    pub(super) fn count_done(&self, stack: &StackId, address: &str, action: Action) {
+    pub(super) fn count_done(&self, stack: &StackId, address: &Safe, action: Action) {
         if let Some(reached) = self.reached.borrow_mut().get_mut(stack) {
             reached.count(address, action);
         }
@@ -75,10 +75,10 @@ mod tests {
     #[test]
     fn a_stop_while_applying_tells_what_was_done() {
         let mut reached = Reached::new(Step::Apply);
-        reached.count("a", Action::Create);
-        reached.count("b", Action::Create);
-        reached.count("c", Action::Delete);
-        reached.count("d", Action::Read);
+        reached.count(&"a".into(), Action::Create);
+        reached.count(&"b".into(), Action::Create);
+        reached.count(&"c".into(), Action::Delete);
+        reached.count(&"d".into(), Action::Read);
 
         let words = reached.words(&StackId::new("x"));
 

@@ -48,12 +48,15 @@ pub struct PlanRecord {
     /// What only the user who made it could write; see [`super::provenance`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<String>,
+    /// Whether tofu says that there are changes, though it named none of those above.
+    #[serde(default)]
+    pub unnamed: bool,
 }
 
 impl PlanRecord {
     /// Returns whether applying it would do nothing.
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.outputs_changed == 0
+        self.changes.is_empty() && self.outputs_changed == 0 && !self.unnamed
     }
 
     /// Returns what a person is shown of it: the gravest first, reads left out.

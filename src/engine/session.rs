@@ -204,9 +204,9 @@ impl Session {
         Ok(())
     }
 
-    /// Returns a text without anything that must not be shown.
-    pub fn redacted(&self, text: &str) -> String {
-        self.hidden.borrow().redactor.line(text).into_owned()
+    /// Returns what leaves out everything that must not be shown, as far as that is known by now.
+    pub fn mask(&self) -> Redactor {
+        self.hidden.borrow().redactor.clone()
     }
 
     /// Returns what lies around the stacks, as it was when the first plan was made.
@@ -227,6 +227,11 @@ impl Session {
     /// Returns what a stack gets from its encrypted files.
     pub(super) fn secrets_of(&self, id: &StackId) -> Option<&StackSecrets> {
         self.secrets.get(id)
+    }
+
+    /// Returns whether a stack has encrypted files with anything in them.
+    pub(super) fn has_secrets(&self, id: &StackId) -> bool {
+        self.secrets_of(id).is_some_and(|secrets| !secrets.values.is_empty())
     }
 
     fn embedded(&self) -> Option<&Embedded> {

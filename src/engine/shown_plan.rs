@@ -7,11 +7,10 @@
 use serde_json::Value;
 
 use super::plan_diff::differences;
+use super::plan_json::read_plan;
 use super::stack_life::{Planned, ShownPlan, StackLife};
 use crate::error::{Error, Result};
 use crate::model::PlanDifference;
-use crate::process;
-use crate::tofu::call;
 
 /// How a plan stands to the one that was shown.
 #[derive(Clone, Debug)]
@@ -51,7 +50,7 @@ impl StackLife<'_> {
         }
         match self.read_both(shown, now).await {
             Ok((shown, now)) => {
-                let found = differences(&shown, &now, &|text| self.session.redacted(text));
+                let found = differences(&shown, &now, &self.session.mask());
                 if found.is_empty() { Comparison::Same } else { Comparison::Different(found) }
             }
             Err(error) => Comparison::Unclear(error.message().to_owned()),
@@ -69,14 +68,6 @@ impl StackLife<'_> {
             return Err(Error::failed("a plan file is missing or was changed"));
         }
         let path = plan.plans.plan_path(id);
-        let base = self.session.call_reading_plan(&self.run.stack, &self.run.env, &path)?;
-        let call = call::show_json(base, &path);
-        let captured = process::capture(call, &self.session.interrupts).await?;
-        if !captured.status.success() {
-            return Err(Error::failed("tofu cannot read a plan again"));
-        }
-        let read: Option<Value> = serde_json::from_slice(&captured.stdout).ok();
-        let is_plan = |plan: &Value| plan["format_version"].is_string();
-        read.filter(is_plan).ok_or_else(|| Error::failed("tofu writes a plan in a way that is not known"))
+        read_plan(self.session, id, self.call_reading(&path)?, &path).await
     }
 }

@@ -9,6 +9,8 @@ use super::applied;
 use super::failure::{Stop, explain, unsaved_state, way_to_save};
 use super::init::init_stack;
 use super::inputs::{Inputs, resolve_inputs};
+use super::inspect::successful;
+use super::old_values::hide_old_values;
 use super::options::{RunOptions, StalePlans, WhenToInit};
 use super::plan_keys::PlanHome;
 use super::provenance::{Verdict, prove, untrusted};
@@ -16,10 +18,10 @@ use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
 use super::source::source_fingerprint;
 use super::stack_secrets::StackSecrets;
-use super::watch::{Heard, watch};
+use super::watch::{Heard, Telling, Watched, listen, says_changes, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::{ChangeCounts, Fingerprint, StackError, StackRun, Step};
+use crate::model::{ChangeCounts, Fingerprint, Safe, StackError, StackRun, Step};
 use crate::process;
 use crate::tofu::Flavour;
 use crate::tofu::call::{self, ApplyCall, Narration, PlanCall, PlanMode};
@@ -162,6 +164,7 @@ impl StackLife<'_> {
                 self.plan_privately().await
             }
             Staleness::Fresh => {
+                self.hide_old_values_of(&saved, &record).await?;
                 self.tell_planned(&record, Vec::new(), Reviewed::Yes);
                 Ok(Planned { record, plans: saved, reviewed: true, foreign: false, shown_before: None })
             }
@@ -237,15 +240,17 @@ impl StackLife<'_> {
         let out = plans.prepare(&self.run.stack.id)?;
         let base = self.session.call_writing_plan(&self.run.stack, &self.run.env, self.home_of(&plans))?;
         let call = call::plan(base, self.plan_call(&out, &inputs), self.session.narration());
-        let watching = watch(self.session, &self.run.stack.id, Step::Plan, call);
-        let (watched, around) = tokio::join!(watching, self.session.surroundings());
-        let watched = watched?;
-        if !watched.status.success() {
-            plans.remove(&self.run.stack.id)?;
-            return Err(explain(self.session, &self.run.stack, &watched).await);
-        }
-        let heard = self.with_text(watched.heard, &out).await?;
+        let planning = self.run_plan(call, &out, self.is_secretive(&inputs));
+        let (planning, around) = tokio::join!(planning, self.session.surroundings());
+        let (heard, says_changes) = match planning? {
+            PlanEnd::Made { heard, changes } => (heard, changes),
+            PlanEnd::Failed(watched) => {
+                plans.remove(&self.run.stack.id)?;
+                return Err(explain(self.session, &self.run.stack, &watched).await);
+            }
+        };
         let refresh_only = self.options.mode == PlanMode::RefreshOnly;
+        let changes = if refresh_only { heard.drift } else { heard.changes };
         let mut record = PlanRecord {
             stack: self.run.stack.id.clone(),
             made_at: self.session.clock.now(),
@@ -257,7 +262,8 @@ impl StackLife<'_> {
             file: plans.digest(&self.run.stack.id)?,
             mode: self.options.mode,
             extra: self.options.extra.clone(),
-            changes: if refresh_only { heard.drift } else { heard.changes },
+            unnamed: says_changes && changes.is_empty() && heard.outputs_changed == 0,
+            changes,
             outputs_changed: heard.outputs_changed,
             proof: None,
         };
@@ -274,6 +280,44 @@ impl StackLife<'_> {
     fn home_of(self, plans: &SavedPlans) -> PlanHome {
         let leaving = plans.is_at(&self.options.plans_dir) && !plans.is_at(&self.session.project.plans_dir());
         if leaving { PlanHome::Leaving } else { PlanHome::Here }
+    }
+
+    /// Runs the plan; where secrets are in play, nothing of it is told before those are known that it
+    /// replaces.
+    async fn run_plan(self, call: process::Invocation, out: &Path, secretive: bool) -> Result<PlanEnd, Stop> {
+        let id = &self.run.stack.id;
+        let telling = if secretive { Telling::AtTheEnd } else { Telling::AtOnce };
+        let listened = listen(self.session, (id, Step::Plan), call, telling).await?;
+        // A crash of Go has the same exit code, but leaves no plan; a plan that failed may leave one.
+        let (changes, made) = (says_changes(Step::Plan, listened.status), out.exists());
+        let changes = changes && made;
+        if secretive && made && !listened.status.success() {
+            match hide_old_values(self.session, id, self.call_reading(out)?, out).await {
+                Err(error) if changes => return Err(error.into()),
+                Err(_) => listened.forget_text(),
+                Ok(()) => {}
+            }
+        }
+        let watched = listened.tell();
+        if !watched.status.success() && !changes {
+            return Ok(PlanEnd::Failed(watched));
+        }
+        Ok(PlanEnd::Made { heard: self.with_text(watched.heard, out).await?, changes })
+    }
+
+    /// What applies a saved plan may print the old values that it replaces, as showing it does.
+    async fn hide_old_values_of(self, saved: &SavedPlans, record: &PlanRecord) -> Result<(), Stop> {
+        let inputs = resolve_inputs(self.session, self.run).await?;
+        if !record.is_empty() && self.is_secretive(&inputs) {
+            let plan = saved.plan_path(&record.stack);
+            hide_old_values(self.session, &record.stack, self.call_reading(&plan)?, &plan).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether the stack is given anything that must not be shown.
+    fn is_secretive(self, inputs: &Inputs) -> bool {
+        inputs.sensitive || self.session.has_secrets(&self.run.stack.id)
     }
 
     /// Says whether a saved plan may still be applied.
@@ -384,14 +428,19 @@ impl StackLife<'_> {
     /// Fetches the text of a plan from a tofu that told it in messages only.
     async fn with_text(self, mut heard: Heard, plan: &Path) -> Result<Heard> {
         if self.session.narration() == Narration::MessagesOnly {
-            let base = self.session.call_reading_plan(&self.run.stack, &self.run.env, plan)?;
-            let shown = process::capture(call::show(base, Some(plan)), &self.session.interrupts).await?;
-            heard.text = String::from_utf8_lossy(&shown.stdout).lines().map(str::to_owned).collect();
+            let call = call::show(self.call_reading(plan)?, Some(plan));
+            let shown = successful(self.session, &self.run.stack.id, call).await?;
+            heard.text = shown.stdout.safe_lines(&self.session.mask());
         }
         Ok(heard)
     }
 
-    pub fn tell_planned(self, record: &PlanRecord, text: Vec<String>, reviewed: Reviewed) {
+    /// Returns a call that reads a plan, still without a subcommand.
+    pub fn call_reading(self, plan: &Path) -> Result<process::Invocation> {
+        self.session.call_reading_plan(&self.run.stack, &self.run.env, plan)
+    }
+
+    pub fn tell_planned(self, record: &PlanRecord, text: Vec<Safe>, reviewed: Reviewed) {
         self.session.events.emit(RunEvent::Planned {
             stack: record.stack.clone(),
             changes: record.shown_changes(),
@@ -400,6 +449,18 @@ impl StackLife<'_> {
             saved_at: (reviewed == Reviewed::Yes).then_some(record.made_at),
         });
     }
+}
+
+/// How a plan ended.
+enum PlanEnd {
+    /// There is one.
+    Made {
+        heard: Heard,
+        /// Whether tofu's exit code says that it changes something.
+        changes: bool,
+    },
+    /// There is none.
+    Failed(Watched),
 }
 
 /// Whether a plan was shown by an earlier command.

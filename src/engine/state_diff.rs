@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::state_secrets::{MASK, collect_leaves, is_telling, marked_leaves, unframed};
+use crate::model::{Mask, Safe};
 
 /// What differs between two states.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -71,6 +72,18 @@ fn tells(value: &Value, hidden: Hidden<'_>) -> bool {
 }
 
 impl StateDiff {
+    /// Returns it with everything masked that comes out of the states.
+    pub fn masked(mut self, mask: &dyn Mask) -> Self {
+        let safe = |text: &mut String| *text = Safe::through(mask, text).into();
+        for change in self.resources.iter_mut().chain(&mut self.outputs) {
+            safe(&mut change.address);
+            for (name, before, after) in &mut change.attributes {
+                [name, before, after].into_iter().for_each(safe);
+            }
+        }
+        self
+    }
+
     /// Returns whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.outputs.is_empty()

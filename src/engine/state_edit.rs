@@ -15,7 +15,7 @@ use super::state_copy::{Sealing, WithoutCopy, put_aside};
 use super::state_place::{Storing, place_of};
 use super::state_serial::with_serial;
 use crate::error::{Error, Result};
-use crate::model::{Stack, StackId};
+use crate::model::{Safe, Stack, StackId};
 use crate::tofu::call::{self, PushMode};
 use crate::tofu::envelope;
 
@@ -50,7 +50,7 @@ impl StateFacts {
 pub async fn pull_state(session: &Session, id: &StackId) -> Result<Zeroizing<Vec<u8>>> {
     let base = prepared(session, session.stack(id)?).await?;
     let captured = successful(session, id, call::state_pull(base)).await?;
-    Ok(Zeroizing::new(captured.stdout))
+    Ok(captured.stdout.into_unmasked())
 }
 
 /// What became of a push.
@@ -140,7 +140,7 @@ pub async fn edit_state(
     id: &StackId,
     edit: call::StateEdit<'_>,
     without: WithoutCopy,
-) -> Result<String> {
+) -> Result<Safe> {
     let stack = session.stack(id)?;
     let base = prepared(session, stack).await?;
     if edit.changes() {
@@ -150,7 +150,7 @@ pub async fn edit_state(
     if done.is_err() {
         session.release_left_lock(stack).await?;
     }
-    Ok(session.redacted(&String::from_utf8_lossy(&done?.stdout)))
+    Ok(done?.stdout.safe(&session.mask()))
 }
 
 /// Returns the passphrase that opens the state of a stack.

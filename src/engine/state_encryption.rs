@@ -204,7 +204,7 @@ fn is_none(state: &[u8]) -> bool {
 async fn pull(session: &Session, run: &StackRun) -> Result<Zeroizing<Vec<u8>>> {
     let call = call::state_pull(session.call(&run.stack, &run.env)?);
     let captured = successful(session, &run.stack.id, call).await?;
-    Ok(Zeroizing::new(captured.stdout))
+    Ok(captured.stdout.into_unmasked())
 }
 
 async fn push(session: &Session, run: &StackRun, state: &[u8]) -> Result<()> {

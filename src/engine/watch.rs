@@ -1,4 +1,7 @@
 //! Listens to a running tofu: its lines become events, its messages are collected.
+//!
+//! What tofu writes goes through the session's mask on its way. Where more secrets become known
+//! only at the end (old values in a plan), everything is held back until then: [`listen`].
 
 use std::cell::RefCell;
 use std::process::ExitStatus;
@@ -8,9 +11,9 @@ use super::session::Session;
 use super::working::{forget_the_dead, notes_of};
 use crate::error::Result;
 use crate::events::RunEvent;
-use crate::model::{Diagnostic, ResourceChange, Severity, StackId, Step};
-use crate::process::{self, Invocation, Stream};
-use crate::tofu::call::Narration;
+use crate::model::{Diagnostic, ResourceChange, Safe, Severity, StackId, Step};
+use crate::process::{self, Invocation, Raw, Stream};
+use crate::tofu::call::{self, Narration};
 use crate::tofu::messages::{self, Message};
 
 /// What was learnt from a tofu that has ended.
@@ -24,7 +27,7 @@ pub(super) struct Watched {
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     /// Its text for people.
-    pub text: Vec<String>,
+    pub text: Vec<Safe>,
     /// Its problems.
     pub diagnostics: Vec<Diagnostic>,
     /// What it plans.
@@ -36,23 +39,32 @@ pub(super) struct Heard {
     /// Of how many resources it asked how they are.
     pub refreshed: usize,
     /// What it wrote to stderr, for the case that it says nothing else.
-    pub stderr: Vec<String>,
+    pub stderr: Vec<Safe>,
 }
 
 impl Heard {
     /// Keeps the last lines of stderr.
-    fn keep_stderr(&mut self, line: &str) {
+    fn keep_stderr(&mut self, line: Safe) {
         const KEPT: usize = 20;
         if self.stderr.len() == KEPT {
             self.stderr.remove(0);
         }
-        self.stderr.push(line.to_owned());
+        self.stderr.push(line);
     }
 
     /// Returns the problems that make the command fail.
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error)
     }
+}
+
+/// When what tofu says is told.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Telling {
+    /// As it comes.
+    AtOnce,
+    /// When tofu has ended and all that must be masked is known.
+    AtTheEnd,
 }
 
 /// Runs a tofu call of a stack to its end, unless a stop was asked for before it began.
@@ -62,6 +74,16 @@ pub(super) async fn watch(
     step: Step,
     call: Invocation,
 ) -> Result<Watched, Stop> {
+    Ok(listen(session, (stack, step), call, Telling::AtOnce).await?.tell())
+}
+
+/// Runs a tofu call of a stack to its end; what was held back is still to be told.
+pub(super) async fn listen<'a>(
+    session: &'a Session,
+    (stack, step): (&'a StackId, Step),
+    call: Invocation,
+    telling: Telling,
+) -> Result<Listened<'a>, Stop> {
     if session.interrupts.any() {
         return Err(Stop::Interrupted);
     }
@@ -71,51 +93,91 @@ pub(super) async fn watch(
         false => call,
     };
     session.begin_step(stack, step);
-    let ear = Ear { session, stack, step, heard: RefCell::default() };
+    let ear = Ear { session, stack, step, telling, heard: RefCell::default(), held: RefCell::default() };
     let status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)).await?;
-    if takes_locks && status.success() {
+    if takes_locks && (status.success() || says_changes(step, status)) {
         forget_the_dead(&session.project, stack);
     }
-    Ok(Watched { status, heard: ear.heard.into_inner() })
+    Ok(Listened { status, ear })
+}
+
+/// Returns whether a plan ended with the exit code of one that changes something.
+pub(super) fn says_changes(step: Step, status: ExitStatus) -> bool {
+    step == Step::Plan && status.code() == Some(call::CHANGES)
+}
+
+/// A tofu that has ended, before what was held back of its words is told.
+pub(super) struct Listened<'a> {
+    pub status: ExitStatus,
+    ear: Ear<'a>,
+}
+
+impl Listened<'_> {
+    /// Leaves untold what is held back of tofu's text for people; its messages say what went wrong.
+    pub fn forget_text(&self) {
+        self.ear.held.borrow_mut().retain(|(stream, line)| self.ear.is_message(*stream, line));
+    }
+
+    /// Tells what was held back, masked by all that is known by now.
+    pub fn tell(self) -> Watched {
+        for (stream, line) in self.ear.held.take() {
+            self.ear.take(stream, &line);
+        }
+        Watched { status: self.status, heard: self.ear.heard.into_inner() }
+    }
 }
 
 struct Ear<'a> {
     session: &'a Session,
     stack: &'a StackId,
     step: Step,
+    telling: Telling,
     heard: RefCell<Heard>,
+    held: RefCell<Vec<(Stream, Raw)>>,
 }
 
 impl Ear<'_> {
-    /// Redaction comes first: what is parsed, kept, told and recorded never holds a secret.
-    fn hear(&self, stream: Stream, line: &str) {
-        let line = &self.session.redacted(line);
-        match (stream, self.session.narration()) {
-            (Stream::Tap, _) => self.message(line),
-            (Stream::Stdout, Narration::MessagesOnly) if line.starts_with('{') => self.message(line),
-            (Stream::Stdout, _) => {
-                self.line(line);
-                // Only a plan is shown again; what an apply prints may be endless.
-                if self.step == Step::Plan {
-                    self.heard.borrow_mut().text.push(line.to_owned());
-                }
-            }
-            (Stream::Stderr, _) => {
-                self.line(line);
-                self.heard.borrow_mut().keep_stderr(line);
-            }
+    fn hear(&self, stream: Stream, line: Raw) {
+        // How far the refresh is says nothing about values.
+        let progress = self.is_message(stream, &line) && messages::refresh(&line).is_some();
+        if self.telling == Telling::AtOnce || progress {
+            self.take(stream, &line);
+        } else {
+            self.held.borrow_mut().push((stream, line));
         }
     }
 
-    fn line(&self, text: &str) {
-        let (stack, step) = (self.stack.clone(), self.step);
-        self.session.events.emit(RunEvent::Line { stack, step, text: text.to_owned() });
+    fn take(&self, stream: Stream, line: &Raw) {
+        if self.is_message(stream, line) {
+            return self.message(line);
+        }
+        let text = line.safe(&self.session.mask());
+        self.line(text.clone());
+        match stream {
+            Stream::Stderr => self.heard.borrow_mut().keep_stderr(text),
+            // Only a plan is shown again; what an apply prints may be endless.
+            Stream::Stdout if self.step == Step::Plan => self.heard.borrow_mut().text.push(text),
+            Stream::Stdout | Stream::Tap => {}
+        }
     }
 
-    fn message(&self, line: &str) {
+    fn is_message(&self, stream: Stream, line: &Raw) -> bool {
+        match (stream, self.session.narration()) {
+            (Stream::Tap, _) => true,
+            (Stream::Stdout, Narration::MessagesOnly) => line.is_object(),
+            (Stream::Stdout | Stream::Stderr, _) => false,
+        }
+    }
+
+    fn line(&self, text: Safe) {
+        let (stack, step) = (self.stack.clone(), self.step);
+        self.session.events.emit(RunEvent::Line { stack, step, text });
+    }
+
+    fn message(&self, line: &Raw) {
         let mut heard = self.heard.borrow_mut();
-        let stack = self.stack.clone();
-        match messages::parse(line) {
+        let (stack, mask) = (self.stack.clone(), self.session.mask());
+        match messages::parse(line, &mask) {
             Some(Message::Diagnostic(diagnostic)) => {
                 heard.diagnostics.push(diagnostic.clone());
                 self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });
@@ -137,10 +199,10 @@ impl Ear<'_> {
             Some(Message::Other(text))
                 if self.session.narration() == Narration::MessagesOnly && !text.is_empty() =>
             {
-                self.line(&text);
+                self.line(text);
             }
-            Some(Message::Other(_)) => {}
-            None => self.line(line),
+            Some(Message::Other(_) | Message::Refreshing) => {}
+            None => self.line(line.safe(&mask)),
         }
     }
 }

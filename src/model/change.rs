@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Safe;
+
 /// What a plan does to one resource.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -50,7 +52,7 @@ impl Action {
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct ResourceChange {
     /// The address, such as `module.vm.proxmox_vm.node["a"]`.
-    pub address: String,
+    pub address: Safe,
     /// What happens to it.
     pub action: Action,
 }
@@ -119,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_replacement_is_counted_once_and_shown_apart() {
-        let change = |action| ResourceChange { address: "a.b".to_owned(), action };
+        let change = |action| ResourceChange { address: "a.b".into(), action };
 
         let counts =
             ChangeCounts::of(&[change(Action::Create), change(Action::Replace), change(Action::Read)]);

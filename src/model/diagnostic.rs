@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Safe;
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -19,20 +21,28 @@ pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
     /// One line, constant for the sort of problem.
-    pub summary: String,
+    pub summary: Safe,
     /// What happened and why.
-    pub detail: String,
+    pub detail: Safe,
     /// The resource it is about.
-    pub address: Option<String>,
+    pub address: Option<Safe>,
     /// `file:line:column`, relative to the stack.
-    pub place: Option<String>,
+    pub place: Option<Safe>,
+    /// Which of the words that are acted on it contains, found before anything was masked.
+    #[serde(skip)]
+    pub signs: Vec<&'static str>,
 }
 
 impl Diagnostic {
     /// Returns whether the summary or the detail contains the text, however OpenTofu wrapped it.
     pub fn mentions(&self, text: &str) -> bool {
-        self.summary.contains(text) || unwrapped(&self.detail).contains(text)
+        self.signs.contains(&text) || is_in(text, &self.summary, &self.detail)
     }
+}
+
+/// Returns whether a summary or a detail contains the text, however OpenTofu wrapped it.
+pub fn is_in(text: &str, summary: &str, detail: &str) -> bool {
+    summary.contains(text) || unwrapped(detail).contains(text)
 }
 
 /// Joins lines that were wrapped for a narrow terminal.
@@ -48,13 +58,15 @@ mod tests {
     fn a_text_is_found_across_a_line_break() {
         let diagnostic = Diagnostic {
             severity: Severity::Error,
-            summary: "Error".to_owned(),
-            detail: "the endpoint\n  requires auth".to_owned(),
+            summary: "Error".into(),
+            detail: "the endpoint\n  requires auth".into(),
             address: None,
             place: None,
+            signs: vec!["state lock"],
         };
 
         assert!(diagnostic.mentions("endpoint requires auth"));
+        assert!(diagnostic.mentions("state lock"));
         assert!(!diagnostic.mentions("invalid auth"));
     }
 }

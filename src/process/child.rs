@@ -26,6 +26,7 @@ use super::child_note::Noted;
 use super::interrupts::{Interrupts, STOP};
 use super::invocation::Invocation;
 use super::lines::{Hurry, each_line};
+use super::raw::Raw;
 use super::suspension::Member;
 use super::watchdog::Watchdog;
 use crate::error::{Error, Result};
@@ -53,16 +54,16 @@ pub struct Captured {
     /// How it ended.
     pub status: ExitStatus,
     /// All of its standard output.
-    pub stdout: Vec<u8>,
+    pub stdout: Raw,
     /// All of its standard error.
-    pub stderr: Vec<u8>,
+    pub stderr: Raw,
 }
 
 /// Runs a child to its end and hands each line of its output on as it comes.
 pub async fn run(
     call: Invocation,
     interrupts: &Interrupts,
-    on_line: impl Fn(Stream, &str),
+    on_line: impl Fn(Stream, Raw),
 ) -> Result<ExitStatus> {
     let (started, ours) = Started::piped(call, interrupts)?;
     let hurry = Hurry::default();
@@ -84,7 +85,7 @@ pub async fn capture(call: Invocation, interrupts: &Interrupts) -> Result<Captur
         tokio::try_join!(ours.stdout.read_to_end(&mut stdout), ours.stderr.read_to_end(&mut stderr))
     };
     let status = started.wait_with(interrupts.clone(), reading, || {}).await?;
-    Ok(Captured { status, stdout, stderr })
+    Ok(Captured { status, stdout: Raw::new(stdout), stderr: Raw::new(stderr) })
 }
 
 /// Lends the terminal to a child and waits for it.

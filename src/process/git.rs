@@ -151,7 +151,7 @@ impl Git {
 
     async fn ask(&self, call: Invocation) -> Option<Vec<u8>> {
         let captured = capture(call, &self.interrupts).await.ok()?;
-        captured.status.success().then_some(captured.stdout)
+        captured.status.success().then(|| captured.stdout.unmasked().to_vec())
     }
 
     /// Returns settings that switch every content filter off; comparing a file would run it.
@@ -161,7 +161,7 @@ impl Git {
         let call = self.call(&[], "config").args(["-z", "--name-only", "--get-regexp", r"^filter\."]);
         let answer = capture(call, &self.interrupts).await.ok()?;
         match answer.status.code() {
-            Some(0) => switched_off(&answer.stdout),
+            Some(0) => switched_off(answer.stdout.unmasked()),
             // No such setting.
             Some(1) => Some(Vec::new()),
             _ => None,

@@ -1,13 +1,15 @@
 //! Bytes of a pipe, cut into lines without losing any.
 //!
-//! A line is handed on whole, however many reads it took; bytes that are no UTF-8 are
-//! replaced, a last line without an end is still a line.
+//! A line is handed on whole, however many reads it took; a last line without an end is
+//! still a line.
 
 use std::cell::Cell;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::Notify;
+
+use super::raw::Raw;
 
 /// How long a reader lets lines gather. A busy tofu writes hundreds of short lines; waking up for each
 /// of them would take from it what little processor a small machine has.
@@ -42,14 +44,14 @@ impl Hurry {
 pub(super) async fn each_line<R: AsyncRead + Unpin>(
     pipe: R,
     hurry: &Hurry,
-    mut on_line: impl FnMut(&str),
+    mut on_line: impl FnMut(Raw),
 ) -> std::io::Result<()> {
     let mut reader = BufReader::with_capacity(64 * 1024, pipe);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line).await? > 0 {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
-        on_line(&String::from_utf8_lossy(text));
+        on_line(Raw::new(text));
         line.clear();
         if reader.buffer().is_empty() {
             hurry.pause().await;
@@ -64,9 +66,11 @@ mod tests {
 
     async fn lines_of(bytes: &[u8]) -> Vec<String> {
         let mut lines = Vec::new();
-        each_line(bytes, &Hurry::default(), |line| lines.push(line.to_owned()))
-            .await
-            .expect("memory can be read");
+        each_line(bytes, &Hurry::default(), |line| {
+            lines.push(String::from_utf8_lossy(line.unmasked()).into_owned());
+        })
+        .await
+        .expect("memory can be read");
         lines
     }
 
@@ -76,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bytes_that_are_no_text_are_replaced_and_not_lost() {
+    async fn bytes_that_are_no_text_are_not_lost() {
         assert_eq!(lines_of(b"a\xffb\n").await, ["a\u{fffd}b"]);
     }
 }

@@ -133,9 +133,9 @@ pub async fn run(
         .await
         .map_err(|error| error.hint("install Python, or move what the plugin computes into `derive.yaml`"))?;
     if !captured.status.success() {
-        return Err(failed(plugins, &captured.stderr));
+        return Err(failed(plugins, captured.stderr.unmasked()));
     }
-    read_answer(plugins, &captured.stdout)
+    read_answer(plugins, captured.stdout.unmasked())
 }
 
 /// What a plugin is run with.

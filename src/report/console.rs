@@ -18,7 +18,7 @@ use super::summary::{self, Fold};
 use super::terminal::{Terminal, Tone, Verbosity};
 use crate::events::{Proposal, Question, RunEvent};
 use crate::model::{
-    Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, Severity, StackId, StackReport,
+    Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, Severity, StackId, StackReport,
     StackResult, Step, human_duration,
 };
 
@@ -165,7 +165,7 @@ impl Console {
     }
 
     /// One plan is shown as it comes; of several each is shown in its place.
-    fn planned(&mut self, stack: &StackId, changes: &[ResourceChange], text: &[String]) {
+    fn planned(&mut self, stack: &StackId, changes: &[ResourceChange], text: &[Safe]) {
         self.live.rest(stack);
         let full =
             self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose || self.terminal.is_github();

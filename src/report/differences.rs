@@ -61,8 +61,9 @@ mod tests {
     use super::*;
 
     fn value(shown: &str, now: &str) -> ValueDifference {
-        let (path, before) = ("memory".to_owned(), false);
-        ValueDifference { path, before, shown: shown.to_owned(), now: now.to_owned() }
+        let (path, before) = ("memory".into(), false);
+        let safe = |text: &str| serde_json::from_value(text.into()).expect("a text");
+        ValueDifference { path, before, shown: safe(shown), now: safe(now) }
     }
 
     #[test]

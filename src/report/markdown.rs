@@ -142,7 +142,7 @@ mod tests {
     fn the_summary_has_a_row_for_each_stack_and_folds_the_changes() {
         let id = StackId::new("01-a/x|y");
         let mut summary = MarkdownSummary::new(PathBuf::new(), None);
-        let change = ResourceChange { address: "terraform_data.a".to_owned(), action: Action::Create };
+        let change = ResourceChange { address: "terraform_data.a".into(), action: Action::Create };
         summary.changes.insert(id.clone(), vec![change]);
 
         let text = summary.text(&report(vec![StackReport::new(id, StackResult::Succeeded)]));

@@ -2,7 +2,7 @@
 
 use super::differences::{difference_lines, signed};
 use super::terminal::{Terminal, Tone};
-use crate::model::{ChangeCounts, PlanDifference, ResourceChange, StackId};
+use crate::model::{ChangeCounts, PlanDifference, ResourceChange, Safe, StackId};
 
 /// Where the part that people read begins.
 const BEGINNINGS: [&str; 4] = [
@@ -20,7 +20,7 @@ pub(super) struct Listing<'a> {
     /// What of it was not shown before; where there is any, the rest was.
     pub differences: &'a [PlanDifference],
     /// tofu's own text.
-    pub text: &'a [String],
+    pub text: &'a [Safe],
     /// Whether tofu's own text is wanted.
     pub full: bool,
     /// What else to know about it.
@@ -54,8 +54,8 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 /// Returns tofu's text from the first change on.
-fn changes_only(text: &[String]) -> &[String] {
-    let begins = |line: &String| BEGINNINGS.iter().any(|beginning| line.contains(beginning));
+fn changes_only(text: &[Safe]) -> &[Safe] {
+    let begins = |line: &Safe| BEGINNINGS.iter().any(|beginning| line.contains(beginning));
     let start = text.iter().position(begins).unwrap_or(text.len());
     let body = &text[start..];
     let end = body.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
@@ -88,19 +88,18 @@ mod tests {
     fn the_preamble_and_the_legend_are_cut_off() {
         let text = "a: Refreshing state...\n\nOpenTofu used the selected providers\n  + create\n\n\
                     OpenTofu will perform the following actions:\n\n  # a will be created\n\n";
-        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let lines: Vec<Safe> = text.lines().map(Safe::from).collect();
 
         assert_eq!(
             changes_only(&lines),
-            ["OpenTofu will perform the following actions:", "", "  # a will be created"]
+            ["OpenTofu will perform the following actions:", "", "  # a will be created"].map(Safe::from)
         );
     }
 
     #[test]
     fn a_plan_without_changes_has_no_text() {
         assert!(
-            changes_only(&["No changes. Your infrastructure matches the configuration.".to_owned()])
-                .is_empty()
+            changes_only(&["No changes. Your infrastructure matches the configuration.".into()]).is_empty()
         );
     }
 }

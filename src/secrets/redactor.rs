@@ -9,6 +9,7 @@
 mod base64_forms;
 mod escapes;
 mod forms;
+mod json;
 mod matcher;
 mod scan;
 mod stream;
@@ -25,6 +26,7 @@ use scan::Scan;
 pub use stream::Stream;
 
 use crate::error::Result;
+use crate::model::Mask;
 
 /// What stands in place of a secret.
 pub const MASK: &str = "(redacted)";
@@ -71,6 +73,13 @@ impl Redactor {
     /// Returns a stream that masks text however it is cut.
     pub fn stream(&self) -> Stream {
         Stream::new(self.matcher.clone())
+    }
+}
+
+/// The one mask: what children write becomes text that may be shown by it.
+impl Mask for Redactor {
+    fn masked<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.line(text)
     }
 }
 

@@ -73,9 +73,13 @@ pub fn validate(base: Invocation, extra: &[String]) -> Invocation {
     base.args(["validate", "-no-color", "-json"]).args(extra)
 }
 
-/// Returns the call of `tofu plan`.
+/// The exit code of a plan that changes something; 0 is that of one that changes nothing.
+pub const CHANGES: i32 = 2;
+
+/// Returns the call of `tofu plan`, whose exit code says whether there are changes.
 pub fn plan(base: Invocation, plan: PlanCall<'_>, narration: Narration) -> Invocation {
-    let mut call = base.args(["plan", "-input=false", "-no-color"]).arg(joined("-out=", plan.out));
+    let mut call = base.args(["plan", "-input=false", "-no-color", "-detailed-exitcode"]);
+    call = call.arg(joined("-out=", plan.out));
     call = call.args(mode_flag(plan.mode)).args(lock_timeout(plan.lock_timeout));
     call = with_variables(call, plan.var_files, plan.variables);
     narrated(call.args(plan.extra), narration)

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use crate::error::Kind;
+use crate::model::diagnostic::is_in;
 use crate::model::{Diagnostic, StackError, StackId};
 
 /// What the hints can name.
@@ -15,6 +16,14 @@ pub struct Context<'a> {
     pub stack: &'a StackId,
     /// Its folder, relative to the project.
     pub path: &'a Path,
+}
+
+/// Returns the words in a problem that something is done about; they are looked for before
+/// anything is masked, for a secret may be one of them.
+pub fn signs_in(summary: &str, detail: &str) -> Vec<&'static str> {
+    let rows = TABLE.iter().flat_map(|row| row.texts);
+    let known = rows.chain(SILENCE).copied();
+    known.filter(|text| is_in(text, summary, detail)).collect()
 }
 
 /// Returns whether a plan failed because a state that it reads does not exist yet.
@@ -204,15 +213,18 @@ fn quoted_name(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Severity;
+    use crate::model::{Safe, Severity};
+    use crate::secrets::redactor::Redactor;
 
+    /// Tells the words by their signs alone: the text itself may be masked.
     fn hints(summary: &str, detail: &str) -> Vec<String> {
         let diagnostic = Diagnostic {
             severity: Severity::Error,
-            summary: summary.to_owned(),
-            detail: detail.to_owned(),
+            summary: "(redacted)".into(),
+            detail: Safe::through(&Redactor::default(), detail),
             address: None,
             place: None,
+            signs: signs_in(summary, detail),
         };
         let stack = StackId::new("02-platforms/k8s");
         let path = Path::new("infrastructure/02-platforms/k8s");

@@ -49,7 +49,7 @@ pub(super) async fn ask(request: &LocateRequest<'_>, path: &Path) -> Result<Iden
     // A launcher chooses by folder, so the question is put where the project is.
     let call = Invocation::new(path, request.root, question_env(request.env)).args(["version", "-json"]);
     let captured = capture_when_free(request, call).await?;
-    if let Some(identity) = Identity::from_output(&String::from_utf8_lossy(&captured.stdout)) {
+    if let Some(identity) = Identity::from_output(&String::from_utf8_lossy(captured.stdout.unmasked())) {
         return Ok(identity);
     }
     if request.interrupts.count() > before {
@@ -84,7 +84,7 @@ fn question_env(env: &Environment) -> Environment {
 }
 
 fn no_answer(path: &Path, captured: &Captured) -> Error {
-    let said = String::from_utf8_lossy(&captured.stderr);
+    let said = String::from_utf8_lossy(captured.stderr.unmasked());
     let error = Error::unavailable(format!("`{} version -json` names no version", path.display()));
     let error = error.detail(format!("it ended with {}", captured.status));
     said.lines().filter(|line| !line.trim().is_empty()).take(5).fold(error, Error::detail)

@@ -200,13 +200,31 @@ pub fn infra() -> Command {
 /// Returns the path of the real tofu; gets it first, which may take minutes on a new machine.
 pub fn tofu() -> &'static Path {
     static TOFU: OnceLock<PathBuf> = OnceLock::new();
+    TOFU.get_or_init(|| installed(&std::env::temp_dir()))
+}
+
+/// Returns the path of the last tofu that tells a plan in messages only, 1.11.
+///
+/// It is got after the other, so that Go builds them one after the other and compiles what they
+/// share once; infra's own lock sees to it that of several test programs one builds.
+pub fn older_tofu() -> &'static Path {
+    static TOFU: OnceLock<PathBuf> = OnceLock::new();
     TOFU.get_or_init(|| {
-        let output = infra().args(["deps", "install", "--json"]).current_dir(std::env::temp_dir()).output();
-        let output = output.expect("the binary under test starts");
-        assert!(output.status.success(), "no tofu: {}", String::from_utf8_lossy(&output.stderr));
-        let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        found[0]["path"].as_str().expect("a path").into()
+        tofu();
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("infra.yaml"), "name: lab\ntofu:\n  version: \"1.11.14\"\n")
+            .expect("a writable file");
+        installed(folder.path())
     })
+}
+
+/// Installs the tofu that a folder asks for into the user's cache, and returns its path.
+fn installed(folder: &Path) -> PathBuf {
+    let output = infra().args(["deps", "install", "--json"]).current_dir(folder).output();
+    let output = output.expect("the binary under test starts");
+    assert!(output.status.success(), "no tofu: {}", String::from_utf8_lossy(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    found[0]["path"].as_str().expect("a path").into()
 }
 
 fn find_text(dir: &Path, text: &[u8], found: &mut dyn FnMut(&Path)) {

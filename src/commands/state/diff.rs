@@ -43,19 +43,15 @@ pub(super) async fn run(args: &DiffArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
     let purpose = Purpose::states_of(std::slice::from_ref(&id));
-    let (diff, hidden) = workspace
+    let diff = workspace
         .with_session(context, purpose, async |session| {
-            let diff = compare(session, &id, args).await?;
-            let shown = serde_json::to_string(&diff).unwrap_or_default();
-            Ok((diff, session.redacted(&shown)))
+            Ok(compare(session, &id, args).await?.masked(&session.mask()))
         })
         .await?;
     if args.json {
-        context.terminal.data_line(&hidden);
+        context.terminal.data_line(&serde_json::to_string(&diff).unwrap_or_default());
     } else {
-        // The text form is made from what the redactor left.
-        let masked = serde_json::from_str(&hidden).unwrap_or_default();
-        show(&diff, &masked, context);
+        show(&diff, context);
     }
     Ok(Exit::OK)
 }
@@ -83,18 +79,16 @@ async fn read(session: &Session, id: &StackId, number: Option<u64>) -> Result<Ze
     }
 }
 
-fn show(diff: &StateDiff, masked: &serde_json::Value, context: &Context) {
+fn show(diff: &StateDiff, context: &Context) {
     if diff.is_empty() {
         return context.terminal.note("the two versions have the same resources and outputs");
     }
     for (kind, changes) in [("resources", &diff.resources), ("outputs", &diff.outputs)] {
-        for (index, change) in changes.iter().enumerate() {
-            show_change(change, kind, &masked[kind][index]["attributes"], context);
-        }
+        changes.iter().for_each(|change| show_change(change, kind, context));
     }
 }
 
-fn show_change(change: &ResourceChange, kind: &str, attributes: &serde_json::Value, context: &Context) {
+fn show_change(change: &ResourceChange, kind: &str, context: &Context) {
     let (sign, tone) = match change.change {
         "added" => ("+", Tone::Good),
         "removed" => ("-", Tone::Bad),
@@ -102,8 +96,7 @@ fn show_change(change: &ResourceChange, kind: &str, attributes: &serde_json::Val
     };
     let what = if kind == "outputs" { format!("output.{}", change.address) } else { change.address.clone() };
     context.terminal.data_line(&context.terminal.paint_data(tone, &format!("{sign} {what}")));
-    for attribute in attributes.as_array().into_iter().flatten() {
-        let text = |index: usize| attribute[index].as_str().unwrap_or_default();
-        context.terminal.data_line(&format!("    {}: {} -> {}", text(0), text(1), text(2)));
+    for (name, before, after) in &change.attributes {
+        context.terminal.data_line(&format!("    {name}: {before} -> {after}"));
     }
 }

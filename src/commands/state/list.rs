@@ -8,6 +8,7 @@ use crate::commands::stack_args::StackArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine;
 use crate::error::{Exit, Result};
+use crate::model::Safe;
 use crate::report::Tone;
 
 /// List the resources of stacks
@@ -37,7 +38,7 @@ pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
             let mut listed = Map::new();
             for id in &chosen {
                 let addresses = engine::read_addresses(session, id, &args.extra).await?;
-                listed.insert(id.to_string(), Value::from(addresses));
+                listed.insert(id.to_string(), addresses.iter().map(Safe::as_str).collect());
             }
             Ok(listed)
         })

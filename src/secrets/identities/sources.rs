@@ -141,7 +141,7 @@ async fn run(identities: &mut Identities<'_>, sources: Sources<'_>, name: &str, 
     let call = Invocation::new("/bin/sh", sources.dir, sources.env.clone()).args(["-c", command]);
     let place = format!("the command in `{name}`");
     match capture(call, sources.interrupts).await {
-        Ok(ended) if ended.status.success() => identities.add(&place, &Zeroizing::new(ended.stdout)),
+        Ok(ended) if ended.status.success() => identities.add(&place, ended.stdout.unmasked()),
         Ok(ended) => identities.complaints.push(format!("{place} failed: {}", ended.status)),
         Err(error) => identities.complaints.push(format!("{place}: {}", error.message())),
     }

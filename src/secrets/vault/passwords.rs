@@ -253,9 +253,8 @@ fn printed(captured: Result<crate::process::Captured>) -> Held {
         Ok(captured) => captured,
         Err(error) => return Held::Nothing { why: format!("does not start: {}", error.body().join("; ")) },
     };
-    let stdout = Zeroizing::new(captured.stdout);
     match captured.status.code() {
-        Some(0) => held(Password::from_output(&stdout)),
+        Some(0) => held(Password::from_output(captured.stdout.unmasked())),
         Some(LABEL_UNKNOWN) => Held::Nothing { why: "does not know this label (exit code 2)".to_owned() },
         Some(code) => Held::Nothing { why: format!("failed with exit code {code}; run it by hand") },
         None => Held::Nothing { why: "was killed".to_owned() },

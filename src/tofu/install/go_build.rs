@@ -117,11 +117,15 @@ async fn run_any(job: &Job<'_>, call: Invocation) -> Result<Answer> {
     let interrupts = job.request.interrupts;
     let before = interrupts.count();
     let (stdout, said) = (RefCell::new(String::new()), RefCell::new(Vec::new()));
-    let status = process::run(call, interrupts, |stream, line| match stream {
-        Stream::Stdout | Stream::Tap => *stdout.borrow_mut() += &format!("{line}\n"),
-        Stream::Stderr => {
-            said.borrow_mut().push(line.to_owned());
-            (job.progress)(Progress::Building { version: job.version.clone(), line: Some(line.to_owned()) });
+    let status = process::run(call, interrupts, |stream, line| {
+        // Go is given no secret, so there is none that it could tell.
+        let line = String::from_utf8_lossy(line.unmasked()).into_owned();
+        match stream {
+            Stream::Stdout | Stream::Tap => *stdout.borrow_mut() += &format!("{line}\n"),
+            Stream::Stderr => {
+                said.borrow_mut().push(line.clone());
+                (job.progress)(Progress::Building { version: job.version.clone(), line: Some(line) });
+            }
         }
     })
     .await?;

@@ -37,7 +37,7 @@ exit $code
     let path = project.path("bin/tofu");
     project.write("bin/tofu", &script);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
-    project.config("name: lab\ntofu: { binary: bin/tofu }\n")
+    project.config("name: lab\ntofu: { binary: bin/tofu }\n").env("INFRA_TRUST", ".")
 }
 
 #[test]

@@ -29,6 +29,7 @@ fn gated(stacks: usize) -> Project {
         tofu().display()
     );
     let project = project.file("bin/tofu", &script).config("name: lab\ntofu: { binary: bin/tofu }\n");
+    let project = project.env("INFRA_TRUST", ".");
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(project.path("bin/tofu"), mode).unwrap();
     (0..stacks).fold(project, |project, number| {

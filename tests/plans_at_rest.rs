@@ -231,7 +231,7 @@ fn plan_files_that_are_no_files_are_refused_without_waiting() {
         let path = project.path(file);
         let odd: [(&str, i32, &dyn Fn()); 4] = [
             ("is a link", 65, &|| std::os::unix::fs::symlink(&outside, &path).unwrap()),
-            ("is no file", 65, &|| {
+            ("neither a file nor a folder", 65, &|| {
                 nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
             }),
             ("larger than any plan", 1, &|| std::fs::File::create(&path).unwrap().set_len(1 << 40).unwrap()),

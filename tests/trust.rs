@@ -247,7 +247,7 @@ fn a_program_that_prints_a_password_runs_only_with_a_yes() {
 fn only_variables_that_tell_a_value_are_set_without_a_yes() {
     let project = Project::new().stack("01-a/x", SIMPLE);
     let env = |pairs: &str| {
-        project.write("infra.yaml", &format!("name: lab\nstacks: {{ '*': {{ env: {{ {pairs} }} }} }}\n"))
+        project.write("infra.yaml", &format!("name: lab\nstacks: {{ '*': {{ env: {{ {pairs} }} }} }}\n"));
     };
 
     env("HTTPS_PROXY: '', no_proxy: '*', AWS_REGION: x, TF_VAR_a: b, TF_LOG: ''");

@@ -21,7 +21,10 @@ pub(super) async fn init_where_credentials_are(context: &Context) -> Result<()> 
     let workspace = Workspace::load(context)?;
     let ready = match stacks_with_credentials(&workspace, context).await {
         // The files are written whether the project may use somebody's keys or not.
-        Err(error) if error.label() == Some(UNTRUSTED) => return Ok(tell_untrusted(&error, context)),
+        Err(error) if error.label() == Some(UNTRUSTED) => {
+            tell_untrusted(&error, context);
+            return Ok(());
+        }
         ready => ready?,
     };
     if ready.is_empty() {

@@ -7,7 +7,8 @@ use super::plan_changes::changes_in;
 use super::plan_json::read_plan;
 use super::provenance::Provenance;
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
-use super::stack_life::{OTHER_VALUES, Planned, Reviewed, StackLife, Staleness};
+use super::stack_life::{Planned, Reviewed, StackLife};
+use super::staleness::{OTHER_VALUES, Staleness};
 use crate::tofu::call;
 
 impl<'a> StackLife<'a> {

@@ -8,23 +8,21 @@ use std::path::Path;
 use super::applied;
 use super::failure::{Stop, explain, unsaved_state, way_to_save};
 use super::init::init_stack;
-use super::inputs::{Inputs, resolve_inputs};
-use super::inspect::successful;
+use super::inputs::resolve_inputs;
 use super::old_values::hide_old_values;
 use super::options::{RunOptions, StalePlans, WhenToInit};
-use super::plan_keys::PlanHome;
-use super::provenance::{Verdict, prove, untrusted};
+use super::provenance::{Verdict, untrusted};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
-use super::source::source_fingerprint;
 use super::stack_secrets::StackSecrets;
-use super::watch::{Heard, Telling, Watched, listen, says_changes, watch};
+use super::staleness::{OTHER_VALUES, Staleness};
+use super::watch::watch;
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::{ChangeCounts, Fingerprint, Safe, StackError, StackRun, Step};
+use crate::model::{ChangeCounts, Safe, StackError, StackRun, Step};
 use crate::process;
 use crate::tofu::Flavour;
-use crate::tofu::call::{self, ApplyCall, Narration, PlanCall, PlanMode};
+use crate::tofu::call::{self, ApplyCall, PlanMode};
 
 /// One stack with everything its steps need.
 #[derive(Clone, Copy, Debug)]
@@ -55,18 +53,6 @@ pub(super) struct Planned {
 pub(super) struct ShownPlan {
     pub record: PlanRecord,
     pub plans: SavedPlans,
-}
-
-pub(super) const OTHER_VALUES: &str = "the values it takes from other stacks changed since";
-
-/// Why a saved plan must not be applied as it is.
-pub(super) enum Staleness {
-    /// It still fits.
-    Fresh,
-    /// What it takes from other stacks changed.
-    Inputs,
-    /// Anything else, in words.
-    Other(String),
 }
 
 /// Whether a stack that this one takes values from was applied in this run.
@@ -232,79 +218,6 @@ impl StackLife<'_> {
         SavedPlans::at(&self.options.plans_dir).remove(&self.run.stack.id)
     }
 
-    async fn plan_into(self, plans: SavedPlans) -> Result<Planned, Stop> {
-        self.init(self.options.init, &[]).await?;
-        let inputs = resolve_inputs(self.session, self.run).await?;
-        self.step(Step::Plan);
-        let source = source_fingerprint(self.session, self.run)?;
-        let out = plans.prepare(&self.run.stack.id)?;
-        let base = self.session.call_writing_plan(&self.run.stack, &self.run.env, self.home_of(&plans))?;
-        let call = call::plan(base, self.plan_call(&out, &inputs), self.session.narration());
-        let planning = self.run_plan(call, &out, self.is_secretive(&inputs));
-        let (planning, around) = tokio::join!(planning, self.session.surroundings());
-        let (heard, says_changes) = match planning? {
-            PlanEnd::Made { heard, changes } => (heard, changes),
-            PlanEnd::Failed(watched) => {
-                plans.remove(&self.run.stack.id)?;
-                return Err(explain(self.session, &self.run.stack, &watched).await);
-            }
-        };
-        let refresh_only = self.options.mode == PlanMode::RefreshOnly;
-        let changes = if refresh_only { heard.drift } else { heard.changes };
-        let mut record = PlanRecord {
-            stack: self.run.stack.id.clone(),
-            made_at: self.session.clock.now(),
-            tofu: self.session.tofu.version.to_string(),
-            source,
-            inputs: inputs.fingerprint(),
-            settings: self.settings()?,
-            around: around.cloned(),
-            file: plans.digest(&self.run.stack.id)?,
-            mode: self.options.mode,
-            extra: self.options.extra.clone(),
-            unnamed: says_changes && changes.is_empty() && heard.outputs_changed == 0,
-            changes,
-            outputs_changed: heard.outputs_changed,
-            proof: None,
-        };
-        // Where no key can be kept nothing can be proven, and `apply` will say so.
-        if let Ok(key) = self.session.plan_keys.user() {
-            prove(key, &self.session.project, &self.run.stack, &mut record)?;
-        }
-        plans.save(&record)?;
-        self.tell_planned(&record, heard.text, Reviewed::No);
-        Ok(Planned { record, plans, reviewed: false, foreign: false, shown_before: None })
-    }
-
-    /// Returns where plans in a folder will live.
-    fn home_of(self, plans: &SavedPlans) -> PlanHome {
-        let leaving = plans.is_at(&self.options.plans_dir) && !plans.is_at(&self.session.project.plans_dir());
-        if leaving { PlanHome::Leaving } else { PlanHome::Here }
-    }
-
-    /// Runs the plan; where secrets are in play, nothing of it is told before those are known that it
-    /// replaces.
-    async fn run_plan(self, call: process::Invocation, out: &Path, secretive: bool) -> Result<PlanEnd, Stop> {
-        let id = &self.run.stack.id;
-        let telling = if secretive { Telling::AtTheEnd } else { Telling::AtOnce };
-        let listened = listen(self.session, (id, Step::Plan), call, telling).await?;
-        // A crash of Go has the same exit code, but leaves no plan; a plan that failed may leave one.
-        let (changes, made) = (says_changes(Step::Plan, listened.status), out.exists());
-        let changes = changes && made;
-        if secretive && made && !listened.status.success() {
-            match hide_old_values(self.session, id, self.call_reading(out)?, out).await {
-                Err(error) if changes => return Err(error.into()),
-                Err(_) => listened.forget_text(),
-                Ok(()) => {}
-            }
-        }
-        let watched = listened.tell();
-        if !watched.status.success() && !changes {
-            return Ok(PlanEnd::Failed(watched));
-        }
-        Ok(PlanEnd::Made { heard: self.with_text(watched.heard, out).await?, changes })
-    }
-
     /// What applies a saved plan may print the old values that it replaces, as showing it does.
     async fn hide_old_values_of(self, saved: &SavedPlans, record: &PlanRecord) -> Result<(), Stop> {
         let inputs = resolve_inputs(self.session, self.run).await?;
@@ -313,63 +226,6 @@ impl StackLife<'_> {
             hide_old_values(self.session, &record.stack, self.call_reading(&plan)?, &plan).await?;
         }
         Ok(())
-    }
-
-    /// Returns whether the stack is given anything that must not be shown.
-    fn is_secretive(self, inputs: &Inputs) -> bool {
-        inputs.sensitive || self.session.has_secrets(&self.run.stack.id)
-    }
-
-    /// Says whether a saved plan may still be applied.
-    async fn staleness(self, saved: &SavedPlans, record: &PlanRecord) -> Result<Staleness, Stop> {
-        let inputs = resolve_inputs(self.session, self.run).await?;
-        let version = self.session.tofu.version.to_string();
-        let destroys = |mode| mode == PlanMode::Destroy;
-        Ok(if destroys(record.mode) != destroys(self.options.mode) {
-            Staleness::Other(format!("it was made {}", record.mode))
-        } else if record.tofu != version {
-            Staleness::Other(format!("it was made by tofu {}, this is {version}", record.tofu))
-        } else if record.extra != self.options.extra && !self.options.extra.is_empty() {
-            Staleness::Other("it was made with other arguments after `--`".to_owned())
-        } else if record.source != source_fingerprint(self.session, self.run)? {
-            Staleness::Other("the files of the stack or of its modules changed since".to_owned())
-        } else if let Some(flaw) = saved.flaw(record) {
-            Staleness::Other(flaw)
-        } else if record.settings != self.settings()? {
-            Staleness::Other(
-                "its `env` in infra.yaml, or TF_VAR_ in the environment, changed since".to_owned(),
-            )
-        } else if let Some(path) = self.change_around(record).await {
-            Staleness::Other(format!("`{path}` changed since"))
-        } else if record.inputs != inputs.fingerprint() {
-            Staleness::Inputs
-        } else {
-            Staleness::Fresh
-        })
-    }
-
-    async fn change_around(self, record: &PlanRecord) -> Option<String> {
-        record.around.as_ref()?.change_since(self.session).await
-    }
-
-    /// Returns a digest of the variables that the environment gives to tofu.
-    fn settings(self) -> Result<Fingerprint> {
-        let env = self.session.environment_of(&self.run.stack, &self.run.env)?;
-        let own = env.iter().filter(|(name, _)| {
-            let name = name.to_string_lossy();
-            name.starts_with("TF_VAR_")
-                || name.starts_with("TF_CLI_ARGS")
-                || self.run.env.contains_key(&*name)
-        });
-        let mut parts: Vec<(&[u8], &[u8])> =
-            own.map(|(name, value)| (name.as_encoded_bytes(), value.as_encoded_bytes())).collect();
-        parts.sort_unstable();
-        Ok(Fingerprint::of(parts.into_iter().flat_map(|(name, value)| [name, value])))
-    }
-
-    /// Returns whether a plan was made with a narrower question than that of this run.
-    fn asks_for_more_than(self, record: &PlanRecord) -> bool {
-        record.extra != self.options.extra || record.mode != self.options.mode
     }
 
     /// Refuses a stack whose files cannot be used, in the words of discovery.
@@ -414,27 +270,6 @@ impl StackLife<'_> {
         self.session.secrets_of(&self.run.stack.id).unwrap_or(&NONE)
     }
 
-    fn plan_call<'b>(&'b self, out: &'b Path, inputs: &Inputs) -> PlanCall<'b> {
-        PlanCall {
-            out,
-            mode: self.options.mode,
-            var_files: &self.run.var_files,
-            variables: inputs.text_with(self.secrets()),
-            lock_timeout: self.options.lock_timeout.as_deref(),
-            extra: &self.options.extra,
-        }
-    }
-
-    /// Fetches the text of a plan from a tofu that told it in messages only.
-    async fn with_text(self, mut heard: Heard, plan: &Path) -> Result<Heard> {
-        if self.session.narration() == Narration::MessagesOnly {
-            let call = call::show(self.call_reading(plan)?, Some(plan));
-            let shown = successful(self.session, &self.run.stack.id, call).await?;
-            heard.text = shown.stdout.safe_lines(&self.session.mask());
-        }
-        Ok(heard)
-    }
-
     /// Returns a call that reads a plan, still without a subcommand.
     pub fn call_reading(self, plan: &Path) -> Result<process::Invocation> {
         self.session.call_reading_plan(&self.run.stack, &self.run.env, plan)
@@ -449,18 +284,6 @@ impl StackLife<'_> {
             saved_at: (reviewed == Reviewed::Yes).then_some(record.made_at),
         });
     }
-}
-
-/// How a plan ended.
-enum PlanEnd {
-    /// There is one.
-    Made {
-        heard: Heard,
-        /// Whether tofu's exit code says that it changes something.
-        changes: bool,
-    },
-    /// There is none.
-    Failed(Watched),
 }
 
 /// Whether a plan was shown by an earlier command.

@@ -1,0 +1,132 @@
+//! Making a plan: tofu runs, what it says is masked, and the plan is kept with what it was
+//! made from.
+
+use std::path::Path;
+
+use super::failure::{Stop, explain};
+use super::inputs::{Inputs, resolve_inputs};
+use super::inspect::successful;
+use super::old_values::hide_old_values;
+use super::plan_keys::PlanHome;
+use super::provenance::prove;
+use super::saved_plan::{PlanRecord, SavedPlans};
+use super::source::source_fingerprint;
+use super::stack_life::{Planned, Reviewed, StackLife};
+use super::watch::{Heard, Telling, Watched, listen, says_changes};
+use crate::error::Result;
+use crate::model::Step;
+use crate::process;
+use crate::tofu::call::{self, Narration, PlanCall, PlanMode};
+
+/// How a plan ended.
+enum PlanEnd {
+    /// There is one.
+    Made {
+        heard: Heard,
+        /// Whether tofu's exit code says that it changes something.
+        changes: bool,
+    },
+    /// There is none.
+    Failed(Watched),
+}
+
+impl StackLife<'_> {
+    pub(super) async fn plan_into(self, plans: SavedPlans) -> Result<Planned, Stop> {
+        self.init(self.options.init, &[]).await?;
+        let inputs = resolve_inputs(self.session, self.run).await?;
+        self.step(Step::Plan);
+        let source = source_fingerprint(self.session, self.run)?;
+        let out = plans.prepare(&self.run.stack.id)?;
+        let base = self.session.call_writing_plan(&self.run.stack, &self.run.env, self.home_of(&plans))?;
+        let call = call::plan(base, self.plan_call(&out, &inputs), self.session.narration());
+        let planning = self.run_plan(call, &out, self.is_secretive(&inputs));
+        let (planning, around) = tokio::join!(planning, self.session.surroundings());
+        let (heard, says_changes) = match planning? {
+            PlanEnd::Made { heard, changes } => (heard, changes),
+            PlanEnd::Failed(watched) => {
+                plans.remove(&self.run.stack.id)?;
+                return Err(explain(self.session, &self.run.stack, &watched).await);
+            }
+        };
+        let refresh_only = self.options.mode == PlanMode::RefreshOnly;
+        let changes = if refresh_only { heard.drift } else { heard.changes };
+        let mut record = PlanRecord {
+            stack: self.run.stack.id.clone(),
+            made_at: self.session.clock.now(),
+            tofu: self.session.tofu.version.to_string(),
+            source,
+            inputs: inputs.fingerprint(),
+            settings: self.settings()?,
+            around: around.cloned(),
+            file: plans.digest(&self.run.stack.id)?,
+            mode: self.options.mode,
+            extra: self.options.extra.clone(),
+            unnamed: says_changes && changes.is_empty() && heard.outputs_changed == 0,
+            changes,
+            outputs_changed: heard.outputs_changed,
+            proof: None,
+        };
+        // Where no key can be kept nothing can be proven, and `apply` will say so.
+        if let Ok(key) = self.session.plan_keys.user() {
+            prove(key, &self.session.project, &self.run.stack, &mut record)?;
+        }
+        plans.save(&record)?;
+        self.tell_planned(&record, heard.text, Reviewed::No);
+        Ok(Planned { record, plans, reviewed: false, foreign: false, shown_before: None })
+    }
+
+    /// Returns where plans in a folder will live.
+    fn home_of(self, plans: &SavedPlans) -> PlanHome {
+        let leaving = plans.is_at(&self.options.plans_dir) && !plans.is_at(&self.session.project.plans_dir());
+        if leaving { PlanHome::Leaving } else { PlanHome::Here }
+    }
+
+    /// Runs the plan; where secrets are in play, nothing of it is told before those are known that it
+    /// replaces.
+    async fn run_plan(self, call: process::Invocation, out: &Path, secretive: bool) -> Result<PlanEnd, Stop> {
+        let id = &self.run.stack.id;
+        let telling = if secretive { Telling::AtTheEnd } else { Telling::AtOnce };
+        let listened = listen(self.session, (id, Step::Plan), call, telling).await?;
+        // A crash of Go has the same exit code, but leaves no plan; a plan that failed may leave one.
+        let (changes, made) = (says_changes(Step::Plan, listened.status), out.exists());
+        let changes = changes && made;
+        if secretive && made && !listened.status.success() {
+            match hide_old_values(self.session, id, self.call_reading(out)?, out).await {
+                Err(error) if changes => return Err(error.into()),
+                Err(_) => listened.forget_text(),
+                Ok(()) => {}
+            }
+        }
+        let watched = listened.tell();
+        if !watched.status.success() && !changes {
+            return Ok(PlanEnd::Failed(watched));
+        }
+        Ok(PlanEnd::Made { heard: self.with_text(watched.heard, out).await?, changes })
+    }
+
+    /// Returns whether the stack is given anything that must not be shown.
+    pub(super) fn is_secretive(self, inputs: &Inputs) -> bool {
+        inputs.sensitive || self.session.has_secrets(&self.run.stack.id)
+    }
+
+    fn plan_call<'b>(&'b self, out: &'b Path, inputs: &Inputs) -> PlanCall<'b> {
+        PlanCall {
+            out,
+            mode: self.options.mode,
+            var_files: &self.run.var_files,
+            variables: inputs.text_with(self.secrets()),
+            lock_timeout: self.options.lock_timeout.as_deref(),
+            extra: &self.options.extra,
+        }
+    }
+
+    /// Fetches the text of a plan from a tofu that told it in messages only.
+    async fn with_text(self, mut heard: Heard, plan: &Path) -> Result<Heard> {
+        if self.session.narration() == Narration::MessagesOnly {
+            let call = call::show(self.call_reading(plan)?, Some(plan));
+            let shown = successful(self.session, &self.run.stack.id, call).await?;
+            heard.text = shown.stdout.safe_lines(&self.session.mask());
+        }
+        Ok(heard)
+    }
+}

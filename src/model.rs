@@ -20,6 +20,7 @@ pub mod project;
 pub mod run_plan;
 pub mod run_report;
 pub mod safe;
+pub mod shell;
 pub mod stack;
 
 pub use backend::Backend;
@@ -40,4 +41,5 @@ pub use project::{Project, StackSettings};
 pub use run_plan::{PlanMode, RunCommand, RunPlan, StackRun, Step};
 pub use run_report::{RunReport, StackError, StackReport, StackResult};
 pub use safe::{Mask, Safe};
+pub use shell::quoted;
 pub use stack::{Stack, StackId};

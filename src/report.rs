@@ -34,7 +34,7 @@ pub use history::{PastRun, Undone, left_undone};
 pub use json_lines::JsonLines;
 pub use listen::{Asking, Report, listen};
 pub use markdown::MarkdownSummary;
-pub use next_steps::{Scope, quoted};
+pub use next_steps::Scope;
 pub use progress::InstallProgress;
 pub use prompt::{confirm, passphrase_prompt};
 pub use run_record::{Begun, RunRecord, Unfinished};

@@ -188,6 +188,23 @@ fn a_linked_state_folder_says_where_to_name_another_and_that_one_is_used() {
 }
 
 #[test]
+fn the_advice_about_a_linked_folder_loses_no_state() {
+    let project = committed();
+    project.run("apply --all --yes").succeeds();
+    let outside = project.path("../moved infra");
+    std::fs::rename(project.path(".infra"), &outside).unwrap();
+    symlink(&outside, project.path(".infra")).unwrap();
+
+    let refused = project.run("plan --all").exits(65).stderr_has("states lie behind it");
+    let advice =
+        refused.stderr.split("bring them back: `").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
+    let done = std::process::Command::new("sh").args(["-c", advice]).status().unwrap();
+
+    assert!(done.success(), "{advice}");
+    project.run("plan --all --detailed-exitcode").succeeds();
+}
+
+#[test]
 fn a_note_about_a_process_cannot_lead_to_a_file_that_is_not_a_note() {
     let project = committed();
     let precious = project.path("../precious");

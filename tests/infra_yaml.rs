@@ -66,7 +66,7 @@ fn every_documented_key_reaches_the_project() {
 
     assert_eq!(project.name, "lab");
     assert_eq!(project.tofu.binary.as_deref(), Some("/opt/tofu"));
-    assert_eq!(project.configure.python_plugins, PythonPlugins::Allow);
+    assert_eq!(project.configure.python_plugins, Some(PythonPlugins::Allow));
     assert_eq!(project.configure.undefined, Some(Undefined::Chainable));
     assert!(
         matches!(&project.configure.delimiters, Some(Delimiters::Custom { block, .. }) if block.0 == "<%")

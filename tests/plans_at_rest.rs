@@ -186,6 +186,33 @@ fn plans_in_a_folder_of_their_own_are_taken_from_who_made_them_or_with_trust() {
 }
 
 #[test]
+fn a_foreign_plan_that_was_approved_is_made_again_when_its_values_come() {
+    let lower = SIMPLE.replace("\"one\"", "file(\"${path.module}/value\")");
+    let upper = format!("variable \"thing\" {{}}\n{}", SIMPLE.replace("\"one\"", "var.thing"));
+    let project = Project::new()
+        .stack("01-a/x", &lower)
+        .stack("02-b/y", &upper)
+        .file("infrastructure/01-a/x/value", "one")
+        .config("name: lab\nstacks: { \"02-b/y\": { inputs: { thing: \"01-a/x.thing\" } } }\n");
+    project.run("apply --all --yes").succeeds();
+    project.write("infrastructure/01-a/x/value", "two");
+    project.write("infrastructure/02-b/y/main.tf", &upper.replace("var.thing", "\"new ${var.thing}\""));
+    project.run("plan --all --out-dir out").succeeds();
+    let mut command = project.command("apply --all --plan-dir out");
+    command.env("XDG_STATE_HOME", project.path("../another-user"));
+
+    let mut person = AtTerminal::start(command);
+    person.sees("were not made by you here").sees("[y/N]");
+    person.types("y");
+    person.sees("with these differences? [y/N]");
+    person.types("y");
+    let (code, screen) = person.wait();
+
+    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(project.run("output y thing --raw").succeeds().stdout, "new two");
+}
+
+#[test]
 fn a_plan_that_this_users_key_does_not_open_is_made_anew() {
     let project = Project::new().stack("01-a/x", SIMPLE);
     project.run("plan").succeeds();

@@ -106,8 +106,8 @@ fn a_yes_holds_until_the_thing_changes_and_can_be_taken_back() {
     assert_eq!(listed[0]["things"][0]["kind"], "tofu-binary");
 
     program(&project, "x", &format!("true; exec '{}' \"$@\"", tofu().display()));
-    project.run("plan --no-input").exits(77);
-    project.run("trust --no-input").exits(64).stdout_has("changed").stderr_has("infra trust --yes");
+    project.run("plan --no-input").exits(77).stderr_has("(changed since your yes)");
+    project.run("trust --no-input").exits(64).stdout_has("changed").stderr_has("trust --yes`");
     project.run("trust --yes").succeeds();
     project.run("plan --no-input").succeeds();
 
@@ -156,6 +156,34 @@ fn a_run_at_the_terminal_asks_once_and_a_no_does_nothing() {
 }
 
 #[test]
+fn a_quiet_question_still_says_what_it_is_about() {
+    let project = with_own_tofu();
+
+    let mut asked = AtTerminal::start(project.command("plan -q"));
+    asked.sees("runs `x` of this project as tofu").sees("Trust this project with it? [y/N]");
+    asked.types("n");
+
+    assert_eq!(asked.wait().0, Some(77));
+}
+
+#[test]
+fn a_project_that_is_gone_can_lose_its_yes() {
+    let project = with_own_tofu();
+    project.run("trust --yes").succeeds();
+    let root = project.root().display().to_string();
+    std::fs::rename(project.root(), project.root().with_file_name("moved")).expect("another name");
+    let elsewhere = |args: &str| {
+        let mut command = support::infra();
+        command.args(args.split_whitespace()).env("XDG_STATE_HOME", project.user_state());
+        support::Running::start(command, args).wait()
+    };
+
+    elsewhere("trust --list").succeeds().stdout_has("no longer there");
+    elsewhere(&format!("trust --revoke {root}")).succeeds().stderr_has("is no longer trusted");
+    elsewhere("trust --list").succeeds().stderr_has("no project is trusted yet");
+}
+
+#[test]
 fn the_callers_word_holds_for_its_root_and_for_one_call() {
     let project = with_own_tofu();
     let with = |value: &str| {
@@ -164,7 +192,7 @@ fn the_callers_word_holds_for_its_root_and_for_one_call() {
         support::Running::start(command, "plan --no-input").wait()
     };
 
-    with("/nowhere").exits(77);
+    with("/nowhere").exits(77).stderr_has("`INFRA_TRUST` is `/nowhere`, which does not name this root");
     with(&project.root().display().to_string()).succeeds();
     with(".").succeeds();
     project.run("plan --no-input").exits(77);
@@ -208,6 +236,23 @@ fn a_consent_in_the_tree_and_the_word_of_the_repository_count_for_nothing() {
     assert!(project.has("ran"));
     project.write("package/deep.py", "x = 1\n");
     project.run("configure --check --no-input").exits(77);
+}
+
+#[test]
+fn a_plugin_that_the_project_denies_runs_for_nobody_and_is_not_asked_about() {
+    let project = Project::new()
+        .config("name: lab\nconfigure: { python_plugins: deny }\n")
+        .file(
+            "makejinja.toml",
+            "[makejinja]\ninputs = [\"templates\"]\noutput = \"out\"\nplugins = [\"plugin.Plugin\"]\n",
+        )
+        .file("templates/x.txt", "x\n")
+        .file("plugin.py", "open('ran', 'w')\n");
+
+    project.run("trust --yes").succeeds().stderr_has("nothing to trust");
+    project.run("configure --trust --no-init").succeeds().stderr_has("python_plugins: deny");
+
+    assert!(!project.has("ran"));
 }
 
 #[test]

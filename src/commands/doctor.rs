@@ -132,10 +132,6 @@ impl Trusted {
         self.0.as_ref().is_ok_and(|missing| missing.iter().all(|thing| thing.kind != kind))
     }
 
-    fn with_everything(&self) -> bool {
-        self.0.as_ref().is_ok_and(Vec::is_empty)
-    }
-
     fn finding(&self) -> Finding {
         match &self.0 {
             Ok(missing) if missing.is_empty() => {
@@ -185,8 +181,8 @@ fn plans(tofu: &Tofu, context: &Context) -> Finding {
         let message = "saved plans are not encrypted with your key: this tofu cannot do that";
         return Finding::warn("plans", message, "OpenTofu can: `infra deps`");
     }
-    match UserKey::existing(&context.env) {
-        Ok(_) => Finding::pass("plans", "saved plans are encrypted with a key of yours"),
+    match UserKey::check_place(&context.env) {
+        Ok(()) => Finding::pass("plans", "saved plans are encrypted with a key of yours"),
         Err(error) => {
             let message = format!("plans cannot be saved: {}", error.message());
             Finding::warn("plans", message, error.hints().join("; "))
@@ -196,11 +192,7 @@ fn plans(tofu: &Tofu, context: &Context) -> Finding {
 
 fn stack_findings(workspace: &Workspace) -> Vec<Finding> {
     if workspace.stacks.is_empty() {
-        return vec![Finding::warn(
-            "stacks",
-            "none found",
-            "put `.tf` or `.tofu` files below `infrastructure/`",
-        )];
+        return vec![Finding::warn("stacks", "none found", workspace.way_to_stacks())];
     }
     let mut findings = Vec::new();
     for stack in &workspace.stacks {
@@ -267,8 +259,10 @@ fn writable(workspace: &Workspace) -> Finding {
 }
 
 async fn lock_findings(workspace: &Workspace, trust: &Trusted, context: &Context) -> Vec<Finding> {
-    if !trust.with_everything() {
-        return vec![Finding::warn("locks", "not looked at: the project is not trusted", "`infra trust`")];
+    // Reading a lock may need credentials that only those open.
+    if !trust.with(ThingKind::Key) || !trust.with(ThingKind::PasswordProgram) {
+        let message = "not looked at: the project is not trusted with your keys";
+        return vec![Finding::warn("locks", message, "`infra trust`")];
     }
     let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
     match load_locks(workspace, &all, context).await {

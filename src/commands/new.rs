@@ -11,7 +11,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::Context;
 use crate::error::{Exit, Result};
-use crate::report::quoted;
+use crate::model::quoted;
 use crate::secrets::identities::FreshKey;
 use crate::trust::Consents;
 use example::Example;

@@ -6,8 +6,8 @@ use clap::Args;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 
 use crate::model::Stack;
+use crate::model::quoted;
 use crate::project;
-use crate::report::quoted;
 use crate::stacks::{self, Selection};
 
 /// Which stacks a command is about.

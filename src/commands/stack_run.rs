@@ -16,10 +16,10 @@ use crate::engine::{
 };
 use crate::error::{Error, Exit, Result};
 use crate::events::Events;
-use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, StackRun};
+use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, StackRun, quoted};
 use crate::process;
 use crate::report::{
-    Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, Scope, listen, quoted,
+    Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, Scope, listen,
     read_durations,
 };
 use crate::stacks::{self, StateRisk};
@@ -235,7 +235,8 @@ fn scope(workspace: &Workspace, request: &Request, context: &Context) -> Scope {
         typed,
         stacks: workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
         destroys: request.mode == PlanMode::Destroy,
-        to_apply: plans.map(|dir| format!("--plan-dir {}", quoted(&dir))),
+        keeps_no_plans: plans.is_none() && UserKey::load(&context.env).is_err(),
+        plans_dir: plans.map(|dir| quoted(&dir)),
         to_go_on: (request.yes && asks).then(|| "--yes".to_owned()),
     }
 }
@@ -330,9 +331,17 @@ fn check_can_ask(
     let Some(unreviewed) = plan.stacks().find(|run| !reviewed(run)) else { return Ok(()) };
     let why = if context.no_input { "`--no-input` was given" } else { "there is no terminal" };
     let (typed, id) = (request.typed, &unreviewed.stack.id);
-    Err(Error::usage(format!("`{typed}` has to ask before it changes `{id}`, but {why}"))
-        .hint(format!("say yes beforehand: `infra {typed} … --yes`"))
-        .hint_if((typed == "apply").then_some("or review the plans first: `infra plan …`")))
+    let chosen = request.stacks.typed().filter(|_| typed != "up").map(|words| format!(" {words}"));
+    let chosen = chosen.unwrap_or_default();
+    let error = Error::usage(format!("`{typed}` has to ask before it changes `{id}`, but {why}"));
+    let ignored = plans.load(id).ok().flatten().map(|record| provenance.verdict(&record, &unreviewed.stack));
+    let error = match ignored {
+        Some(Verdict::Ignore(why)) => error.detail(format!("its saved plan is not taken: {why}")),
+        _ => error,
+    };
+    Err(error
+        .hint(format!("say yes beforehand: `infra {typed}{chosen} --yes`"))
+        .hint_if((typed == "apply").then(|| format!("or review the plans first: `infra plan{chosen}`"))))
 }
 
 /// Accepts what tofu accepts for a time: `90s`, `5m`, `1h30m`.

@@ -5,11 +5,14 @@
 pub(in crate::commands) mod gate;
 pub(in crate::commands) mod things;
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::Context;
 use crate::error::{Error, Exit, Result};
+use crate::model::quoted;
 use crate::project;
 use crate::report::{Asking, confirm};
 use crate::trust::{Consent, Consents, Thing};
@@ -27,15 +30,16 @@ use crate::trust::{Consent, Consents, Thing};
 ///   infra trust --yes               say yes without a question
 ///   infra trust --list              every project that you trust
 ///   infra trust --revoke            take the yes of this project back
+///   infra trust --revoke ~/old      of another one, which may be gone
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct TrustArgs {
     /// List the trusted projects
     #[arg(long, conflicts_with_all = ["revoke", "yes"])]
     list: bool,
-    /// Take the yes of this project back
-    #[arg(long, conflicts_with = "yes")]
-    revoke: bool,
+    /// Take the yes of this project back, or of the one at ROOT
+    #[arg(long, conflicts_with = "yes", value_name = "ROOT", num_args = 0..=1)]
+    revoke: Option<Option<PathBuf>>,
     /// Say yes without a question
     #[arg(long, short = 'y')]
     yes: bool,
@@ -49,37 +53,48 @@ pub async fn run(args: &TrustArgs, context: &Context) -> Result<Exit> {
     if args.list {
         return list(args.json, context);
     }
-    let root = project::find_root(&context.cwd)?;
-    let consents = Consents::of(&context.env)?;
-    if args.revoke {
-        let was_trusted = consents.revoke(&root)?;
-        let words = if was_trusted { "is no longer trusted" } else { "was not trusted" };
-        context.terminal.note(&format!("`{}` {words}", root.display()));
-        return Ok(Exit::OK);
+    if let Some(root) = &args.revoke {
+        return revoke(root.as_deref(), context);
     }
+    let root = project::find_root(&context.cwd)?;
     let things = things::of_project(&project::load(&root)?, context).await?;
-    let consent = consents.about(&root)?;
+    // What there is to trust can be shown even where nothing can be remembered.
+    let consents = Consents::of(&context.env);
+    let consent = consents.as_ref().ok().map(|consents| consents.about(&root)).transpose()?.flatten();
     if args.json {
         context.terminal.data_line(&to_json(&things, consent.as_ref()).to_string());
     } else {
         show(&things, consent.as_ref(), context);
     }
     let open = gate::uncovered(things, consent.as_ref());
-    if open.is_empty() || (args.json && !args.yes) || !(args.yes || agrees(context).await?) {
+    if open.is_empty() || (args.json && !args.yes) || !(args.yes || agrees(&root, context).await?) {
         return Ok(Exit::OK);
     }
-    consents.allow(&root, &open, context.clock.now())?;
-    context
-        .terminal
-        .note(&format!("`{}` is trusted with this; `infra trust --revoke` ends it", root.display()));
+    consents?.allow(&root, &open, context.clock.now())?;
+    let shown = root.display().to_string();
+    let ending = format!("infra trust --revoke {}", quoted(&shown));
+    context.terminal.note(&format!("`{shown}` is trusted with this; `{ending}` ends it"));
     Ok(Exit::OK)
 }
 
-async fn agrees(context: &Context) -> Result<bool> {
+/// Takes a yes back; the root need not be there any more.
+fn revoke(root: Option<&Path>, context: &Context) -> Result<Exit> {
+    let root = match root {
+        Some(root) => context.cwd.join(root),
+        None => project::find_root(&context.cwd)?,
+    };
+    let was_trusted = Consents::of(&context.env)?.revoke(&root)?;
+    let words = if was_trusted { "is no longer trusted" } else { "was not trusted" };
+    context.terminal.note(&format!("`{}` {words}", root.display()));
+    Ok(Exit::OK)
+}
+
+async fn agrees(root: &Path, context: &Context) -> Result<bool> {
     let Asking::Person(terminal) = context.asking() else {
+        let root = quoted(&root.display().to_string());
         return Err(Error::usage("this has to be asked, but there is no terminal")
-            .hint("say yes beforehand: `infra trust --yes`")
-            .hint("for one call only: `--trust`, or `INFRA_TRUST=<root>`"));
+            .hint(format!("say yes beforehand: `infra -C {root} trust --yes`"))
+            .hint(format!("for one call only: `--trust`, or `INFRA_TRUST={root}`")));
     };
     let yes = gate::answered(context, confirm(&terminal, "Trust this project with it?")).await?;
     if !yes {
@@ -133,7 +148,11 @@ fn list(as_json: bool, context: &Context) -> Result<Exit> {
         context.terminal.note("no project is trusted yet");
     }
     for consent in &consents {
-        let made = if consent.made_here { ", made here" } else { "" };
+        let made = match (consent.made_here, consent.root.is_dir()) {
+            (_, false) => ", no longer there",
+            (true, true) => ", made here",
+            (false, true) => "",
+        };
         let since = consent.since.strftime("%Y-%m-%d");
         context.terminal.data_line(&format!("{}  since {since}{made}", consent.root.display()));
         consent

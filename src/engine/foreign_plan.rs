@@ -7,7 +7,7 @@ use super::plan_changes::changes_in;
 use super::plan_json::read_plan;
 use super::provenance::Provenance;
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
-use super::stack_life::{Planned, Reviewed, StackLife};
+use super::stack_life::{Planned, Reviewed, ShownPlan, StackLife, Upstream};
 use super::staleness::{OTHER_VALUES, Staleness};
 use crate::tofu::call;
 
@@ -34,11 +34,17 @@ impl<'a> StackLife<'a> {
         plans: SavedPlans,
         record: PlanRecord,
         staleness: Staleness,
+        upstream: Upstream,
     ) -> Result<Planned, Stop> {
         let id = &self.run.stack.id;
         match staleness {
             Staleness::Fresh => {}
             _ if self.options.stale == StalePlans::Replan => return self.plan_privately().await,
+            // Somebody saw it and said yes; what is made in its place is compared with it.
+            Staleness::Inputs if upstream == Upstream::Applied => {
+                let shown_before = Some(ShownPlan { record, plans });
+                return Ok(Planned { shown_before, ..self.plan_privately().await? });
+            }
             Staleness::Inputs => return Err(stale(id, OTHER_VALUES).into()),
             Staleness::Other(reason) => return Err(stale(id, &reason).into()),
         }

@@ -72,7 +72,6 @@ pub(super) fn untrusted(stack: &StackId, plans: &SavedPlans) -> Error {
         .code(StackError::UNTRUSTED_PLAN)
         .at(plans.plan_path(stack).display())
         .detail("a plan can run programs when it is applied, and nothing proves who made this one")
-        .hint(format!("plan again: `infra plan {stack}`"))
         .hint("if you know who made it, take it: `--trust`, or `INFRA_TRUST=.`")
 }
 

@@ -198,10 +198,7 @@ impl SavedPlans {
 
 /// Makes the error of a plan that must not be applied any more.
 pub(super) fn stale(stack: &StackId, reason: &str) -> Error {
-    Error::failed(format!("the saved plan of `{stack}` is stale: {reason}"))
-        .code(StackError::STALE_PLAN)
-        .hint(format!("plan again: `infra plan {stack}`"))
-        .hint(format!("or plan and apply in one go what is stale: `infra apply {stack} --plan-only-stale`"))
+    Error::failed(format!("the saved plan of `{stack}` is stale: {reason}")).code(StackError::STALE_PLAN)
 }
 
 fn remove_file(path: &Path) -> Result<()> {

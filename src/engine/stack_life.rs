@@ -19,7 +19,7 @@ use super::staleness::{OTHER_VALUES, Staleness};
 use super::watch::watch;
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::{ChangeCounts, Safe, StackError, StackRun, Step};
+use crate::model::{ChangeCounts, Safe, StackError, StackRun, Step, quoted};
 use crate::process;
 use crate::tofu::Flavour;
 use crate::tofu::call::{self, ApplyCall, PlanMode};
@@ -121,6 +121,27 @@ impl StackLife<'_> {
 
     /// Takes up a saved plan that still fits, or makes one that only this run knows.
     pub async fn plan_or_take_saved(self, upstream: Upstream) -> Result<Planned, Stop> {
+        self.take_saved(upstream).await.map_err(|stop| self.with_way_to_plans(stop))
+    }
+
+    /// Adds how to come by a plan that can be applied, in the folder that was named for plans.
+    fn with_way_to_plans(self, stop: Stop) -> Stop {
+        let Stop::Failed(error) = stop else { return stop };
+        let id = quoted(self.run.stack.id.as_str());
+        let usual = self.options.plans_dir == self.session.project.plans_dir();
+        let dir =
+            (!usual).then(|| format!(" --out-dir {}", quoted(&self.options.plans_dir.display().to_string())));
+        let again = format!("plan again: `infra plan {id}{}`", dir.unwrap_or_default());
+        let at_once =
+            format!("or plan and apply in one go what is stale: `infra apply {id} --plan-only-stale`");
+        Stop::Failed(match error.code.as_deref() {
+            Some(StackError::STALE_PLAN) if usual => error.with_first_hint(&at_once).with_first_hint(&again),
+            Some(StackError::STALE_PLAN | StackError::UNTRUSTED_PLAN) => error.with_first_hint(&again),
+            _ => error,
+        })
+    }
+
+    async fn take_saved(self, upstream: Upstream) -> Result<Planned, Stop> {
         self.check_unsaved_state()?;
         let saved = SavedPlans::at(&self.options.plans_dir);
         let replan = self.options.stale == StalePlans::Replan;
@@ -141,7 +162,7 @@ impl StackLife<'_> {
         self.init(self.options.init, &[]).await?;
         let staleness = self.staleness(&saved, &record).await?;
         if foreign {
-            return self.show_foreign(saved, record, staleness).await;
+            return self.show_foreign(saved, record, staleness, upstream).await;
         }
         let is_about_inputs = matches!(staleness, Staleness::Inputs);
         match staleness {
@@ -169,7 +190,7 @@ impl StackLife<'_> {
     pub async fn apply(self, planned: &Planned) -> Result<(), Stop> {
         let (id, plans) = (&self.run.stack.id, &planned.plans);
         if let Some(flaw) = plans.flaw(&planned.record) {
-            return Err(stale(id, &flaw).into());
+            return Err(self.with_way_to_plans(stale(id, &flaw).into()));
         }
         self.step(Step::Apply);
         let inputs = resolve_inputs(self.session, self.run).await?;

@@ -78,7 +78,15 @@ impl StateDiff {
         for change in self.resources.iter_mut().chain(&mut self.outputs) {
             safe(&mut change.address);
             for (name, before, after) in &mut change.attributes {
-                [name, before, after].into_iter().for_each(safe);
+                // What stood, or stands, in the place of a secret is one too.
+                let is_secret = |text: &String| Safe::through(mask, text).as_str() != text;
+                if [&*before, &*after].into_iter().any(is_secret) {
+                    [&mut *before, after]
+                        .into_iter()
+                        .filter(|text| *text != "null")
+                        .for_each(|text| *text = MASK.to_owned());
+                }
+                safe(name);
             }
         }
         self

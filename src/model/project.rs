@@ -114,8 +114,8 @@ pub struct ConfigureSettings {
     pub data: Vec<String>,
     /// A file of derived values.
     pub derive: Option<String>,
-    /// Whether an existing Python plugin may run.
-    pub python_plugins: PythonPlugins,
+    /// Whether an existing Python plugin may run; `None` where `infra.yaml` does not say.
+    pub python_plugins: Option<PythonPlugins>,
     /// What marks blocks, variables and comments; `None` where `infra.yaml` does not say.
     pub delimiters: Option<Delimiters>,
     /// What an undefined value does; `None` where `infra.yaml` does not say.
@@ -125,13 +125,12 @@ pub struct ConfigureSettings {
 }
 
 /// Whether `data()` of an existing makejinja plugin may run.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum PythonPlugins {
     /// It never runs.
-    #[default]
     Deny,
-    /// It runs before rendering.
+    /// Nothing is rendered without it; it runs where this person trusts the project with it.
     Allow,
 }
 

@@ -63,6 +63,14 @@ impl StackError {
         rest.lines().filter(|line| !line.is_empty())
     }
 
+    /// Returns it with one more thing to do, as the first.
+    #[must_use]
+    pub fn with_first_hint(mut self, hint: &str) -> Self {
+        let others = self.hint.take().map(|others| format!("\n{others}")).unwrap_or_default();
+        self.hint = Some(format!("{hint}{others}"));
+        self
+    }
+
     /// Returns whether somebody else's lock is the cause.
     pub fn is_lock(&self) -> bool {
         self.code.as_deref() == Some(Self::LOCKED)

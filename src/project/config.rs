@@ -58,7 +58,7 @@ pub struct ConfigureConfig {
     /// A file of derived values.
     pub derive: Option<String>,
     /// Whether `data()` of an existing makejinja plugin may run.
-    pub python_plugins: PythonPlugins,
+    pub python_plugins: Option<PythonPlugins>,
     /// What marks blocks, variables and comments in a template.
     pub delimiters: Option<DelimitersConfig>,
     /// What an undefined value in a template does.

@@ -7,9 +7,10 @@
 
 use std::fs::FileType;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, io};
+use crate::model::quoted;
 
 /// Folders in which others put links of their own: tofu below a data folder, whose providers are linked
 /// from a cache. So many folders below them are this program's; of all others every one is.
@@ -60,11 +61,33 @@ fn refusal(path: &Path, kind: FileType) -> Error {
     let what = if kind.is_symlink() { "a link" } else { "neither a file nor a folder" };
     let error = Error::invalid(format!("`{}` is {what}", path.display()))
         .detail("what is kept below `.infra` stays in the project; nothing was written or removed");
-    let error = match path.ends_with(".infra/state") {
-        true => error.hint("to keep states elsewhere, say where in infra.yaml: `state: {store: PATH}`"),
-        false => error,
+    let here = quoted(&path.display().to_string());
+    match states_behind(path) {
+        // Without the link, everything that was applied would look new.
+        Some((target, states)) => error
+            .detail(format!("states lie behind it, in `{}`", states.display()))
+            .hint(format!(
+                "bring them back: `rm {here} && mv {} {here}`",
+                quoted(&target.display().to_string())
+            ))
+            .hint(format!("or say where they are in infra.yaml: `state: {{store: {}}}`", states.display())),
+        None if path.ends_with(".infra/state") => error
+            .hint("to keep states elsewhere, say where in infra.yaml: `state: {store: PATH}`")
+            .hint(format!("then remove it: `rm {here}`")),
+        None => error.hint(format!("remove it: `rm {here}`")),
+    }
+}
+
+/// Returns where a link leads, and the states there, if it leads to any.
+fn states_behind(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let target = std::fs::canonicalize(path).ok()?;
+    let states = match path.file_name()?.to_str()? {
+        ".infra" => target.join("state"),
+        "state" => target.clone(),
+        _ => return None,
     };
-    error.hint(format!("remove it: `rm '{}'`", path.display()))
+    let any = std::fs::read_dir(&states).is_ok_and(|mut entries| entries.next().is_some());
+    any.then_some((target, states))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{RunCommand, RunReport, StackError, StackId, StackReport, StackResult};
+use crate::model::{RunCommand, RunReport, StackError, StackId, StackReport, StackResult, quoted};
 
 /// How wide a line may be; wider ones break in a usual terminal.
 const WIDTH: usize = 80;
@@ -20,8 +20,10 @@ pub struct Scope {
     pub stacks: Vec<StackId>,
     /// Whether the plans are there to destroy.
     pub destroys: bool,
-    /// What else the command that applies the plans needs, such as where they lie.
-    pub to_apply: Option<String>,
+    /// The folder that was named for the plans, as a shell takes it.
+    pub plans_dir: Option<String>,
+    /// Whether plans cannot be kept, so that each lives for its run only.
+    pub keeps_no_plans: bool,
     /// What else the same command needs to go on, such as a yes beforehand.
     pub to_go_on: Option<String>,
 }
@@ -32,7 +34,7 @@ pub(super) fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
     let (failed, unfinished) = (end.with(StackResult::Failed), end.with(StackResult::Interrupted));
     if !failed.is_empty() {
         let again = || format!("mend what failed, then `{}`", end.again(&failed));
-        return vec![way_out(&failed).unwrap_or_else(again)];
+        return vec![end.way_out(&failed).unwrap_or_else(again)];
     }
     if !unfinished.is_empty() {
         return vec![format!("go on where it stopped: `{}`", end.again(&unfinished))];
@@ -83,7 +85,9 @@ impl<'a> End<'a> {
             1 => format!("infra {name} {}", self.choice(open, &[]).names()),
             _ => format!("infra {name} --resume"),
         };
-        self.scope.to_go_on.as_ref().map_or_else(|| command.clone(), |flags| format!("{command} {flags}"))
+        let plans = self.scope.plan_dir_flag().filter(|_| self.report.command == RunCommand::Apply);
+        let flags = [plans, self.scope.to_go_on.clone()];
+        flags.into_iter().flatten().fold(command, |command, flag| format!("{command} {flag}"))
     }
 
     fn after_plan(&self) -> Vec<String> {
@@ -94,8 +98,11 @@ impl<'a> End<'a> {
         // What is provisional may change although it does not today.
         let (provisional, quiet): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|stack| stack.provisional);
         let choice = self.choice(&[changed, provisional].concat(), &quiet);
-        let mut steps =
-            vec![choice.step_with("apply exactly this: ", "apply", self.scope.to_apply.as_deref())];
+        let words = match self.scope.keeps_no_plans {
+            true => "plan, see and apply it in one go: ",
+            false => "apply exactly this: ",
+        };
+        let mut steps = vec![choice.step_with(words, "apply", self.scope.plan_dir_flag().as_deref())];
         let deferred = self.with(StackResult::Deferred);
         if !deferred.is_empty() {
             steps.push(self.choice(&deferred, &[]).step("then plan what waits for it: ", "plan"));
@@ -118,18 +125,32 @@ impl<'a> End<'a> {
     }
 }
 
-/// Returns what to do where the same command would only fail again.
-fn way_out(failed: &[&StackReport]) -> Option<String> {
-    let code = |stack: &StackReport| stack.error.as_ref().and_then(|error| error.code.clone());
-    let [first, ..] = failed else { return None };
-    let all = |wanted: &str| failed.iter().all(|stack| code(stack).as_deref() == Some(wanted));
-    let names = failed.iter().map(|stack| argument(stack.id.as_str())).collect::<Vec<_>>().join(" ");
-    if all(StackError::STALE_PLAN) {
-        Some(format!("plan again: `infra plan {names}`"))
-    } else if all(StackError::UNSAVED_STATE) {
-        Some(format!("save the state first: `infra state push {} --errored`", quoted(first.id.as_str())))
-    } else {
-        None
+impl Scope {
+    fn plan_dir_flag(&self) -> Option<String> {
+        self.plans_dir.as_ref().map(|dir| format!("--plan-dir {dir}"))
+    }
+}
+
+impl End<'_> {
+    /// Returns what to do where the same command would only fail again.
+    fn way_out(&self, failed: &[&StackReport]) -> Option<String> {
+        let code = |stack: &StackReport| stack.error.as_ref().and_then(|error| error.code.clone());
+        let [first, ..] = failed else { return None };
+        let all = |wanted: &str| failed.iter().all(|stack| code(stack).as_deref() == Some(wanted));
+        let names = failed.iter().map(|stack| argument(stack.id.as_str())).collect::<Vec<_>>().join(" ");
+        if all(StackError::STALE_PLAN) {
+            let dir =
+                self.scope.plans_dir.as_ref().map(|dir| format!(" --out-dir {dir}")).unwrap_or_default();
+            Some(format!("plan again: `infra plan {names}{dir}`"))
+        } else if all(StackError::UNTRUSTED_PLAN) {
+            // The same plans, and nothing that would be planned instead of them.
+            let dir = self.scope.plan_dir_flag().map(|flag| format!(" {flag}")).unwrap_or_default();
+            Some(format!("if you know who made them: `infra apply {names}{dir} --trust`"))
+        } else if all(StackError::UNSAVED_STATE) {
+            Some(format!("save the state first: `infra state push {} --errored`", quoted(first.id.as_str())))
+        } else {
+            None
+        }
     }
 }
 
@@ -192,13 +213,6 @@ fn ids(stacks: &[&StackReport]) -> BTreeSet<StackId> {
 /// Returns a stack as an argument; one that begins like a flag has to be told from it.
 fn argument(name: &str) -> String {
     if name.starts_with('-') { format!("--stack={}", quoted(name)) } else { quoted(name) }
-}
-
-/// Quotes a name for a shell where it needs it.
-pub fn quoted(name: &str) -> String {
-    let plain = |char: char| char.is_alphanumeric() || "-_./~".contains(char);
-    let is_plain = !name.is_empty() && name.chars().all(plain);
-    if is_plain { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]
@@ -288,7 +302,7 @@ mod tests {
     #[test]
     fn the_next_command_finds_the_plans_where_they_lie_and_does_what_they_are_for() {
         let planned = || StackReport::new(StackId::new("-a/b c"), Succeeded);
-        let elsewhere = Scope { to_apply: Some("--plan-dir kept".to_owned()), ..Scope::default() };
+        let elsewhere = Scope { plans_dir: Some("kept".to_owned()), ..Scope::default() };
         let destroying = Scope { destroys: true, ..Scope::default() };
 
         assert_eq!(
@@ -311,7 +325,21 @@ mod tests {
         };
         let yes = Scope { to_go_on: Some("--yes".to_owned()), ..Scope::default() };
 
+        let elsewhere = Scope { plans_dir: Some("kept".to_owned()), ..yes.clone() };
+
         assert_eq!(step_after(RunCommand::Apply, failed("stale-plan"), &yes), "plan again: `infra plan a`");
+        assert_eq!(
+            step_after(RunCommand::Apply, failed("stale-plan"), &elsewhere),
+            "plan again: `infra plan a --out-dir kept`"
+        );
+        assert_eq!(
+            step_after(RunCommand::Apply, failed("untrusted-plan"), &elsewhere),
+            "if you know who made them: `infra apply a --plan-dir kept --trust`"
+        );
+        assert_eq!(
+            step_after(RunCommand::Apply, failed("x"), &elsewhere),
+            "mend what failed, then `infra apply a --plan-dir kept --yes`"
+        );
         assert_eq!(
             step_after(RunCommand::Apply, failed("unsaved-state"), &yes),
             "save the state first: `infra state push a --errored`"

@@ -85,10 +85,10 @@ impl FoundKey {
         let words: Vec<&str> = public.split_whitespace().take(2).collect();
         let name = match words.as_slice() {
             // The end of an ssh key tells it apart; its beginning is the same for all of a kind.
-            [kind, key] => format!("{kind} …{}", &key[key.len().saturating_sub(12)..]),
-            _ => public.to_owned(),
+            [kind, key] => format!("your key {kind} …{}", &key[key.len().saturating_sub(12)..]),
+            _ => format!("your key {public}"),
         };
-        Self { name, identity: words.join(" "), place: place.to_owned() }
+        Self { name, identity: words.join(" "), place: place.trim_matches('`').to_owned() }
     }
 }
 
@@ -204,7 +204,7 @@ impl Identities<'_> {
         let open = self.withheld.keys.iter().map(|key| FoundKey::of(&key.public, &key.place));
         let all: Vec<FoundKey> = open.chain(self.withheld.locked.iter().map(Locked::found)).collect();
         let error = all.iter().fold(error, |error, key| {
-            error.fact("not used", format!("{} from {}: this project is not trusted", key.name, key.place))
+            error.fact("not used", format!("{} from `{}`: this project is not trusted", key.name, key.place))
         });
         if all.is_empty() { error } else { error.hint("let it use your keys: `infra trust`") }
     }

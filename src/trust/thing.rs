@@ -84,7 +84,7 @@ impl Thing {
             ThingKind::Variable => format!("sets `{name}` for tofu and its providers ({from})"),
             ThingKind::TofuData => format!("uses providers or modules that git brought: `{name}`"),
             ThingKind::CliConfig => format!("obeys the settings for tofu in `{name}`"),
-            ThingKind::Key => format!("opens its encrypted files with your key {name} (from {from})"),
+            ThingKind::Key => format!("opens its encrypted files with {name}, from `{from}`"),
         }
     }
 

@@ -54,6 +54,21 @@ impl UserKey {
         read(path)?.ok_or_else(|| Error::unavailable("there is no such key").at(path.display()))
     }
 
+    /// Checks that there is a key that can be used, or that one can be made; makes none.
+    pub fn check_place(env: &Environment) -> Result<()> {
+        let path = Self::place(env)?;
+        if read(&path)?.is_some() {
+            return Ok(());
+        }
+        let above = path.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
+        nix::unistd::access(above, nix::unistd::AccessFlags::W_OK).map_err(|error| {
+            Error::unavailable("this user's key cannot be kept")
+                .because(error)
+                .at(path.display())
+                .hint("set `XDG_STATE_HOME` to a folder that can be written")
+        })
+    }
+
     /// Returns the key; makes it if this is the first use.
     pub fn load(env: &Environment) -> Result<Self> {
         let path = Self::place(env)?;
@@ -111,7 +126,10 @@ fn read(path: &Path) -> Result<Option<UserKey>> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => Zeroizing::new(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io("read", path)(error)),
+        Err(error) => {
+            let hint = "it should be a file of yours; move what is there out of the way";
+            return Err(io("read", path)(error).hint(hint));
+        }
     };
     check_private(path)?;
     let bytes = text.trim_end().strip_prefix(HEADING).and_then(unhex).map(Zeroizing::new);
@@ -142,14 +160,15 @@ fn check_private(path: &Path) -> Result<()> {
 /// Makes a key beside its place and links it there, so that of two first uses one wins.
 fn make(path: &Path) -> Result<()> {
     let dir = path.parent().unwrap_or(Path::new("/"));
-    create_private_dir(dir)?;
-    let failed = io("write", path);
+    let way_out = |error: Error| error.hint("set `XDG_STATE_HOME` to a folder that can be written");
+    create_private_dir(dir).map_err(way_out)?;
+    let failed = |error| way_out(io("write", path)(error));
     let mut bytes = Zeroizing::new([0; SIZE]);
     getrandom::fill(bytes.as_mut_slice())
         .map_err(|error| Error::unavailable("the system has no random bytes").because(error))?;
     let text = Zeroizing::new(format!("{HEADING}{}\n", *Zeroizing::new(hex(bytes.as_slice()))));
-    let mut file = NamedTempFile::new_in(dir).map_err(&failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
+    let mut file = NamedTempFile::new_in(dir).map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
     match file.persist_noclobber(path) {
         Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => Err(failed(error.error)),
         _ => Ok(()),

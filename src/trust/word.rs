@@ -7,9 +7,6 @@ use std::path::{Path, PathBuf};
 
 use crate::model::Environment;
 
-/// The variable that names trusted roots, separated as in `PATH`.
-pub const VARIABLE: &str = "INFRA_TRUST";
-
 /// What the caller said about trust.
 #[derive(Clone, Debug, Default)]
 pub struct TrustWord {
@@ -20,10 +17,13 @@ pub struct TrustWord {
 }
 
 impl TrustWord {
+    /// The variable that names trusted roots, separated as in `PATH`.
+    pub const VARIABLE: &str = "INFRA_TRUST";
+
     /// Reads the flag and the variable; paths in it begin at the working folder.
     pub fn of(flag: bool, env: &Environment, cwd: &Path) -> Self {
         let named: Vec<PathBuf> =
-            env.path(VARIABLE).map(|list| std::env::split_paths(&list).collect()).unwrap_or_default();
+            env.path(Self::VARIABLE).map(|list| std::env::split_paths(&list).collect()).unwrap_or_default();
         let here = flag || named.iter().any(|path| path == Path::new("."));
         let roots = named.iter().filter_map(|path| std::fs::canonicalize(cwd.join(path)).ok());
         Self { here, roots: roots.collect() }
@@ -45,7 +45,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let (one, other) = (dir.path().join("one"), dir.path().join("other"));
         std::fs::create_dir(&one).and_then(|()| std::fs::create_dir(&other)).expect("folders");
-        let env = Environment::default().with(VARIABLE, "one");
+        let env = Environment::default().with(TrustWord::VARIABLE, "one");
 
         let word = TrustWord::of(false, &env, dir.path());
 
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_flag_and_a_dot_mean_the_project_at_hand() {
-        let env = Environment::default().with(VARIABLE, ".");
+        let env = Environment::default().with(TrustWord::VARIABLE, ".");
 
         assert!(TrustWord::of(true, &Environment::default(), Path::new("/")).covers(Path::new("/a")));
         assert!(TrustWord::of(false, &env, Path::new("/a/b")).covers(Path::new("/a")));

@@ -21,7 +21,7 @@ pub(super) async fn run_data(
 ) -> Result<Values> {
     let Some(plugins) = plugin::find(&project.root, settings)? else { return Ok(Values::new()) };
     let Some(permission) = permission(project, &plugins, context).await? else {
-        tell_not_run(&plugins, context);
+        tell_not_run(project, &plugins, context);
         return Ok(Values::new());
     };
     let call = PluginCall { root: &project.root, env: &context.env, values: given };
@@ -31,8 +31,11 @@ pub(super) async fn run_data(
 /// Returns whether the plugins may run. A project that counts on them is refused without a yes;
 /// one that does not say so is rendered without.
 async fn permission(project: &Project, plugins: &Plugins, context: &Context) -> Result<Option<Permission>> {
+    if project.configure.python_plugins == Some(PythonPlugins::Deny) {
+        return Ok(None);
+    }
     let thing = vec![plugin_thing(plugins)];
-    let counts_on_it = project.configure.python_plugins == PythonPlugins::Allow;
+    let counts_on_it = project.configure.python_plugins == Some(PythonPlugins::Allow);
     let nobody = matches!(context.asking(), Asking::Nobody);
     if !counts_on_it && nobody && !gate::missing(&project.root, thing.clone(), context)?.is_empty() {
         return Ok(None);
@@ -44,8 +47,11 @@ async fn permission(project: &Project, plugins: &Plugins, context: &Context) -> 
     }
 }
 
-fn tell_not_run(plugins: &Plugins, context: &Context) {
+fn tell_not_run(project: &Project, plugins: &Plugins, context: &Context) {
     let (files, warning) = (plugins.files().join("`, `"), context.terminal.paint(Tone::Warn, "warning"));
     context.terminal.note(&format!("{warning}: the Python plugin `{files}` is not run"));
-    context.terminal.note("hint: look at it and say yes once: `infra trust`");
+    context.terminal.note(match project.configure.python_plugins {
+        Some(PythonPlugins::Deny) => "  infra.yaml denies it: `python_plugins: deny`",
+        _ => "hint: look at it and say yes once: `infra trust`",
+    });
 }

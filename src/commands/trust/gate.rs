@@ -7,9 +7,9 @@ use std::path::Path;
 use super::things;
 use crate::commands::Context;
 use crate::error::{Error, Kind, Result};
-use crate::model::Project;
-use crate::report::{Asking, Terminal, Tone, confirm, quoted};
-use crate::trust::{Consent, Consents, Thing, UNTRUSTED};
+use crate::model::{Project, quoted};
+use crate::report::{Asking, Terminal, Tone, confirm};
+use crate::trust::{Consent, Consents, Thing, ThingKind, TrustWord, UNTRUSTED};
 
 /// Goes on only if the project is trusted with what is needed now.
 ///
@@ -24,7 +24,7 @@ pub(in crate::commands) async fn require(
     if open.is_empty() {
         return Ok(());
     }
-    let Asking::Person(terminal) = context.asking() else { return Err(refused(project, &open)) };
+    let Asking::Person(terminal) = context.asking() else { return Err(refused(project, &open, context)) };
     let consent = known(&project.root, context)?;
     let mut all = uncovered(things::of_project(project, context).await?, consent.as_ref());
     all.extend(
@@ -32,7 +32,7 @@ pub(in crate::commands) async fn require(
     );
     show(&terminal, project, &all, consent.as_ref());
     if !answered(context, confirm(&terminal, "Trust this project with it?")).await? {
-        return Err(refused(project, &[]).detail("nothing was done"));
+        return Err(refused(project, &[], context).detail("nothing was done"));
     }
     remember(project, &all, context);
     Ok(())
@@ -60,7 +60,11 @@ pub(in crate::commands) async fn answered(
     let before = interrupts.count();
     tokio::select! {
         yes = answer => Ok(yes),
-        _ = interrupts.beyond(before) => Err(Error::interrupted("stopped at a question; nothing was done")),
+        _ = interrupts.beyond(before) => {
+            // The question ends without a line break.
+            context.terminal.alert("");
+            Err(Error::interrupted("stopped at a question; nothing was done"))
+        }
     }
 }
 
@@ -72,14 +76,21 @@ fn known(root: &Path, context: &Context) -> Result<Option<Consent>> {
     }
 }
 
+/// Told even when quiet: nobody can say yes to what was not named.
 fn show(terminal: &Terminal, project: &Project, things: &[Thing], consent: Option<&Consent>) {
     let root = project.root.display();
-    let again = if consent.is_some() { "something new or changed in it" } else { "it is not trusted yet" };
-    terminal.note(&format!(
-        "{}: `{root}` brings something of its own to run; {again}:",
-        terminal.paint(Tone::Warn, "trust")
-    ));
-    things.iter().for_each(|thing| terminal.note(&format!("  · {}", thing.words())));
+    let only_keys = things.iter().all(|thing| thing.kind == ThingKind::Key);
+    let what = if only_keys { "needs keys of yours" } else { "brings something of its own to run" };
+    let trust = terminal.paint(Tone::Warn, "trust");
+    terminal.alert(&format!("{trust}: `{root}` {what}:"));
+    for thing in things {
+        terminal.alert(&format!("  · {}{}", thing.words(), since(thing, consent)));
+    }
+}
+
+/// Says that a thing is not what was said yes to.
+fn since(thing: &Thing, consent: Option<&Consent>) -> &'static str {
+    if consent.is_some_and(|consent| consent.knows(thing)) { " (changed since your yes)" } else { "" }
 }
 
 /// A yes that cannot be kept still holds for this call.
@@ -92,13 +103,23 @@ fn remember(project: &Project, things: &[Thing], context: &Context) {
     }
 }
 
-fn refused(project: &Project, things: &[Thing]) -> Error {
+fn refused(project: &Project, things: &[Thing], context: &Context) -> Error {
     let root = project.root.display().to_string();
+    let consent = known(&project.root, context).ok().flatten();
     let error = Error::new(Kind::Refused, format!("`{root}` is not trusted, and this needs it to be"))
         .code(UNTRUSTED);
-    let error = things.iter().fold(error, |error, thing| error.detail(format!("it {}", thing.words())));
+    let error = things.iter().fold(error, |error, thing| {
+        error.detail(format!("it {}{}", thing.words(), since(thing, consent.as_ref())))
+    });
+    let said = context.env.get(TrustWord::VARIABLE);
+    let error = match said {
+        Some(said) => error.detail(format!("`INFRA_TRUST` is `{said}`, which does not name this root")),
+        None => error,
+    };
     let root = quoted(&root);
+    // Without a home no yes can be kept.
+    let keeps = Consents::of(&context.env).is_ok();
     error
-        .hint(format!("look at it and say yes once: `infra -C {root} trust`"))
+        .hint_if(keeps.then(|| format!("look at it and say yes once: `infra -C {root} trust`")))
         .hint(format!("for one call, as in CI: `--trust`, or `INFRA_TRUST={root}`"))
 }

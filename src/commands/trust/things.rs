@@ -55,13 +55,15 @@ pub(in crate::commands) async fn of_run(
     Ok(things)
 }
 
-/// Python code that `configure` would run; what `infra.yaml` denies still runs where somebody says yes.
+/// Python code that `configure` would run; what `infra.yaml` denies never runs.
 pub(in crate::commands) fn plugins(project: &Project) -> Result<Vec<Thing>> {
-    let denied = project.configure.python_plugins == PythonPlugins::Deny;
+    if project.configure.python_plugins == Some(PythonPlugins::Deny) {
+        return Ok(Vec::new());
+    }
     let settings = resolve(&project.root, &project.configure)?;
     let found = match plugin::find(&project.root, &settings) {
-        // One that is denied and cannot be found matters to nobody.
-        Err(_) if denied => None,
+        // One that nobody counts on and that cannot be found matters to nobody.
+        Err(_) if project.configure.python_plugins.is_none() => None,
         found => found?,
     };
     Ok(found.iter().map(plugin_thing).collect())

@@ -127,9 +127,9 @@ impl Locked {
     pub fn found(&self) -> FoundKey {
         match &self.content {
             Content::AgeFile(_) => FoundKey {
-                name: format!("behind a passphrase in {}", self.place),
+                name: "your key behind a passphrase".to_owned(),
                 identity: self.place.clone(),
-                place: self.place.clone(),
+                place: self.place.trim_matches('`').to_owned(),
             },
             Content::Ssh(_, public) => FoundKey::of(public, &self.place),
         }

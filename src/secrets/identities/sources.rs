@@ -232,7 +232,7 @@ mod tests {
         let mut identities = load(sources, &nobody).await;
 
         assert_eq!(identities.recipients(), [own.1.as_str()]);
-        assert_eq!(identities.withheld_for(&mine.1).unwrap().name, mine.1);
+        assert!(identities.withheld_for(&mine.1).unwrap().name.ends_with(&mine.1));
         assert!(identities.withheld_for(&linked.1).is_some() && identities.withheld_for(&own.1).is_none());
         identities.release();
         assert_eq!(identities.recipients().len(), 3);

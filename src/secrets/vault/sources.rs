@@ -85,7 +85,7 @@ pub fn withheld_password(origins: &Origins<'_>) -> Option<FoundKey> {
     let [VaultId { source: Source::Withheld(path, _), .. }] = ids.as_slice() else { return None };
     let path = path.display().to_string();
     Some(FoundKey {
-        name: format!("the vault password in `{path}`"),
+        name: format!("your vault password in `{path}`"),
         identity: path,
         place: "infra.yaml".into(),
     })

@@ -202,7 +202,7 @@ fn without_a_terminal_and_a_yes_nothing_is_changed() {
 
     let run = project.run("apply").exits(64);
 
-    run.stderr_has("there is no terminal").stderr_has("hint: say yes beforehand: `infra apply … --yes`");
+    run.stderr_has("there is no terminal").stderr_has("hint: say yes beforehand: `infra apply --yes`");
     project.run("destroy").exits(64).stderr_has("there is no terminal");
 }
 

@@ -65,6 +65,7 @@ mod watch;
 mod working;
 
 pub use applied::{RemovedStack, removed_stacks};
+pub use init::is_prepared_by;
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
 };

@@ -6,6 +6,7 @@
 //! project; [`TrustWord`] is what the caller said beforehand.
 
 mod consents;
+mod own_file;
 mod thing;
 mod user_key;
 mod word;

@@ -198,7 +198,7 @@ fn the_advice_about_a_linked_folder_loses_no_state() {
     let refused = project.run("plan --all").exits(65).stderr_has("states lie behind it");
     let advice =
         refused.stderr.split("bring them back: `").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
-    let done = std::process::Command::new("sh").args(["-c", advice]).status().unwrap();
+    let done = Command::new("sh").args(["-c", advice]).status().unwrap();
 
     assert!(done.success(), "{advice}");
     project.run("plan --all --detailed-exitcode").succeeds();

@@ -298,9 +298,16 @@ fn only_variables_that_tell_a_value_are_set_without_a_yes() {
     env("HTTPS_PROXY: '', no_proxy: '*', AWS_REGION: x, TF_VAR_a: b, TF_LOG: ''");
     project.run("validate --no-input").succeeds();
     project.run("trust").succeeds().stderr_has("nothing to trust");
-    for name in
-        ["LD_PRELOAD", "PATH", "TF_CLI_CONFIG_FILE", "GIT_SSH_COMMAND", "GIT_PROXY", "TF_DATA_DIR", "HOME"]
-    {
+    for name in [
+        "LD_PRELOAD",
+        "PATH",
+        "TF_LOG_PATH",
+        "TF_CLI_CONFIG_FILE",
+        "GIT_SSH_COMMAND",
+        "GIT_PROXY",
+        "TF_DATA_DIR",
+        "HOME",
+    ] {
         env(&format!("{name}: /nowhere"));
         project.run("validate --no-input").exits(77).stderr_has(name).stderr_has("infra.yaml");
     }
@@ -332,6 +339,59 @@ fn providers_that_git_tracks_wait_for_a_yes_and_those_of_init_do_not() {
     project.write("terraform.d/plugins/evil", "code");
     project.git(&["add", "-f", "terraform.d"]);
     project.run("plan --no-input").exits(77).stderr_has("terraform.d");
+}
+
+#[test]
+fn a_variable_whose_name_holds_another_is_refused() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    for name in ["TF_CLI_CONFIG_FILE=rc_PROXY", "TF_VAR_m=1\\nLD_PRELOAD", ""] {
+        project.write("infra.yaml", &format!("stacks: {{ '*': {{ env: {{ \"{name}\": v }} }} }}\n"));
+
+        project.run("validate --no-input").exits(65).stderr_has("no name and value of a variable");
+    }
+}
+
+#[test]
+fn a_program_for_the_key_of_a_state_waits_for_a_yes() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    program(&project, "key", "exit 1");
+    let block = format!(
+        "terraform {{\n  encryption {{\n    key_provider \"external\" \"k\" {{\n      command = [\"{}\"]\n    }}\n    method \"aes_gcm\" \"m\" {{\n      keys = key_provider.external.k\n    }}\n    state {{\n      method = method.aes_gcm.m\n    }}\n  }}\n}}\n",
+        project.path("key").display()
+    );
+    project.write("infrastructure/01-a/x/encryption.tf", &block);
+
+    for command in ["output", "show", "state list x", "drift", "plan"] {
+        project.run(&format!("{command} --no-input")).exits(77).stderr_has("encryption.tf");
+        assert!(!project.has("ran"), "`{command}` ran it");
+    }
+    project.run("validate --no-input").succeeds();
+}
+
+#[test]
+fn providers_wait_for_a_yes_where_git_cannot_say_and_init_did_not_make_them() {
+    let project = Project::new().stack("01-a/x", SIMPLE).file(".gitignore", ".infra\n");
+    project.git(&["init", "-q"]);
+    // A folder on PATH with everything but git.
+    let without_git = |args: &str| {
+        let mut command = project.command(args);
+        command.env("PATH", "/nowhere");
+        support::Running::start(command, args).wait()
+    };
+    project.run("init").succeeds();
+    project.write("infrastructure/01-a/x/.terraform/providers/made", "by init");
+
+    without_git("validate --no-input").succeeds();
+    std::fs::remove_dir_all(project.path(".infra")).expect("the record of init");
+    without_git("validate --no-input").exits(77).stderr_has(".terraform");
+    project.run("validate --no-input").succeeds();
+
+    project.write("infrastructure/01-a/x/terraform.d/plugins/evil", "code");
+    project.run("validate --no-input").exits(77).stderr_has("terraform.d/plugins");
+    project.run("trust --yes").succeeds();
+    project.run("validate --no-input").succeeds();
+    project.write("infrastructure/01-a/x/terraform.d/plugins/evil", "other code");
+    project.run("validate --no-input").exits(77).stderr_has("changed since your yes");
 }
 
 #[test]
@@ -420,6 +480,11 @@ fn a_project_that_is_made_here_opens_its_secrets_with_found_keys_unasked() {
     assert!(Path::new(&home).join("sops/age/keys.txt").exists() && !key.secret.is_empty());
 
     run("plan 09-own/x --no-input").succeeds();
-    run("trust --revoke").succeeds();
+
+    // Another folder of the same name is another project.
+    std::fs::rename(&made, made.with_file_name("aside")).expect("another name");
+    let copied =
+        std::process::Command::new("cp").arg("-r").arg(made.with_file_name("aside")).arg(&made).status();
+    assert!(copied.expect("cp").success());
     run("plan 09-own/x --no-input").exits(77);
 }

@@ -237,8 +237,15 @@ fn scope(workspace: &Workspace, request: &Request, context: &Context) -> Scope {
         destroys: request.mode == PlanMode::Destroy,
         keeps_no_plans: plans.is_none() && UserKey::load(&context.env).is_err(),
         plans_dir: plans.map(|dir| quoted(&dir)),
-        to_go_on: (request.yes && asks).then(|| "--yes".to_owned()),
+        to_go_on: to_go_on(request, asks),
     }
+}
+
+/// Returns the flags that the same command needs again.
+fn to_go_on(request: &Request, asks: bool) -> Option<String> {
+    let flags = [("--removed", request.removed), ("--yes", request.yes && asks)];
+    let flags: Vec<&str> = flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect();
+    (!flags.is_empty()).then(|| flags.join(" "))
 }
 
 fn options(request: &Request, workspace: &Workspace, stacks: usize, context: &Context) -> RunOptions {

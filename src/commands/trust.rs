@@ -58,23 +58,33 @@ pub async fn run(args: &TrustArgs, context: &Context) -> Result<Exit> {
     }
     let root = project::find_root(&context.cwd)?;
     let things = things::of_project(&project::load(&root)?, context).await?;
-    // What there is to trust can be shown even where nothing can be remembered.
+    // What there is to trust can be shown even where nothing can be remembered, or was damaged.
     let consents = Consents::of(&context.env);
-    let consent = consents.as_ref().ok().map(|consents| consents.about(&root)).transpose()?.flatten();
-    if args.json {
+    let consent = consents.as_ref().ok().and_then(|consents| consents.about(&root).ok().flatten());
+    if args.json && !args.yes {
         context.terminal.data_line(&to_json(&things, consent.as_ref()).to_string());
-    } else {
-        show(&things, consent.as_ref(), context);
-    }
-    let open = gate::uncovered(things, consent.as_ref());
-    if open.is_empty() || (args.json && !args.yes) || !(args.yes || agrees(&root, context).await?) {
         return Ok(Exit::OK);
     }
-    consents?.allow(&root, &open, context.clock.now())?;
+    if !args.json {
+        show(&things, consent.as_ref(), context);
+    }
+    let open = gate::uncovered(things.clone(), consent.as_ref());
+    if !open.is_empty() && (args.yes || agrees(&root, context).await?) {
+        remember(&consents?, &root, &open, context)?;
+    }
+    if args.json {
+        let consent = Consents::of(&context.env)?.about(&root)?;
+        context.terminal.data_line(&to_json(&things, consent.as_ref()).to_string());
+    }
+    Ok(Exit::OK)
+}
+
+fn remember(consents: &Consents, root: &Path, things: &[Thing], context: &Context) -> Result<()> {
+    consents.allow(root, things, context.clock.now())?;
     let shown = root.display().to_string();
     let ending = format!("infra trust --revoke {}", quoted(&shown));
     context.terminal.note(&format!("`{shown}` is trusted with this; `{ending}` ends it"));
-    Ok(Exit::OK)
+    Ok(())
 }
 
 /// Takes a yes back; the root need not be there any more.

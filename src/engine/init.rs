@@ -16,7 +16,7 @@ use super::session::Session;
 use super::watch::watch;
 use crate::error::{Result, io};
 use crate::events::RunEvent;
-use crate::model::{Fingerprint, Stack, StackRun, Step};
+use crate::model::{Fingerprint, Project, Stack, StackRun, Step};
 use crate::process::Invocation;
 use crate::tofu::call::{self, InitBackend};
 use crate::trust::UserKey;
@@ -30,6 +30,32 @@ struct InitRecord {
     fingerprint: Fingerprint,
     /// Which parts of the data folder are there; a stack without providers and backend has none.
     data: Vec<String>,
+    /// What only the person who ran it could write; nothing where no key can be kept.
+    #[serde(default)]
+    proof: Option<String>,
+}
+
+/// Returns whether this person's own `init` prepared a stack in this folder.
+pub fn is_prepared_by(key: &UserKey, project: &Project, stack: &Stack) -> bool {
+    let path = record_path(project, stack, InitBackend::Yes);
+    let record = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<InitRecord>(&bytes).ok());
+    let proof = record.and_then(|record| record.proof);
+    proof.is_some_and(|proof| key.proves(PURPOSE, proof_parts(project, stack), &proof))
+}
+
+const PURPOSE: &str = "prepared stack";
+
+/// The folder counts: what lies in another one was not prepared by this.
+fn proof_parts<'a>(project: &'a Project, stack: &'a Stack) -> [&'a [u8]; 2] {
+    [project.root.as_os_str().as_encoded_bytes(), stack.id.as_str().as_bytes()]
+}
+
+fn record_path(project: &Project, stack: &Stack, backend: InitBackend) -> PathBuf {
+    let kind = match backend {
+        InitBackend::Yes => "init",
+        InitBackend::No => "init-without-backend",
+    };
+    project.infra_dir().join(kind).join(format!("{}.json", stack.id.state_name()))
 }
 
 /// Runs `init` where it is needed.
@@ -124,11 +150,14 @@ impl<'a> DataFolder<'a> {
             return Ok(false);
         }
         let Ok(bytes) = std::fs::read(self.record_path()) else { return Ok(false) };
-        Ok(serde_json::from_slice(&bytes).ok() == Some(self.present()?))
+        let Ok(record) = serde_json::from_slice::<InitRecord>(&bytes) else { return Ok(false) };
+        Ok(InitRecord { proof: None, ..record } == self.present()?)
     }
 
     fn remember(&self) -> Result<()> {
-        let record = serde_json::to_vec(&self.present()?).unwrap_or_default();
+        let key = self.session.plan_keys.user().ok();
+        let proof = key.map(|key| key.proof(PURPOSE, proof_parts(&self.session.project, self.stack)));
+        let record = serde_json::to_vec(&InitRecord { proof, ..self.present()? }).unwrap_or_default();
         crate::atomic_file::write(&self.record_path(), &record)
     }
 
@@ -146,15 +175,11 @@ impl<'a> DataFolder<'a> {
         let there =
             |part: &&str| self.path.join(part).exists() && all_there(&self.path.join(part), PACKAGE_DEPTH);
         let data = parts.into_iter().filter(there).map(str::to_owned).collect();
-        Ok(InitRecord { fingerprint, data })
+        Ok(InitRecord { fingerprint, data, proof: None })
     }
 
     fn record_path(&self) -> PathBuf {
-        let kind = match self.backend {
-            InitBackend::Yes => "init",
-            InitBackend::No => "init-without-backend",
-        };
-        self.session.project.infra_dir().join(kind).join(format!("{}.json", self.stack.id.state_name()))
+        record_path(&self.session.project, self.stack, self.backend)
     }
 }
 

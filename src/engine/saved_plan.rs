@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::surroundings::Surroundings;
 use crate::error::{Error, Result, io};
-use crate::model::{Action, Fingerprint, ResourceChange, StackError, StackId};
+use crate::model::{Action, Fingerprint, ResourceChange, StackError, StackId, quoted};
 use crate::tofu::call::PlanMode;
 
 /// What a plan was made from and what it does.
@@ -108,7 +108,7 @@ impl SavedPlans {
         let real = |path: &Path| std::fs::canonicalize(path).map_err(io("read", path));
         if !real(dir)?.starts_with(real(&self.dir)?) {
             return Err(Error::invalid(format!("`{}` is a link that leads elsewhere", dir.display()))
-                .hint(format!("remove it: `rm {}`", dir.display())));
+                .hint(format!("remove it: `rm {}`", quoted(&dir.display().to_string()))));
         }
         self.remove(stack)?;
         Ok(path)

@@ -66,8 +66,23 @@ fn check(config: &InfraConfig, source: &Source<'_>) -> Result<()> {
         if let Some(pool) = &settings.pool {
             check_pool(pool, config, source)?;
         }
+        for (name, value) in &settings.env {
+            check_variable(pattern, name, value, source)?;
+        }
     }
     Ok(())
+}
+
+/// A sign in a name that ends it would set another variable than the one that is read here.
+fn check_variable(pattern: &Spanned<String>, name: &str, value: &str, source: &Source<'_>) -> Result<()> {
+    let is_name = !name.is_empty() && !name.contains(|sign: char| sign == '=' || sign.is_control());
+    if is_name && !value.contains('\0') {
+        return Ok(());
+    }
+    let shown = name.escape_debug();
+    let message =
+        format!("`env` of `{}` has `{shown}`, which is no name and value of a variable", pattern.value);
+    Err(source.wrong(pattern.referenced, message).hint("write it as `NAME: value`"))
 }
 
 fn check_root(root: &Spanned<String>, source: &Source<'_>) -> Result<()> {

@@ -121,7 +121,7 @@ pub async fn run(
         plugins.import_paths.iter().map(|path| path.display().to_string()).collect();
     let asked =
         serde_json::json!({"plugins": plugins.names, "import_paths": import_paths, "data": call.values});
-    let (invocation, from) = Invocation::new("python3", call.root, call.env.clone())
+    let (invocation, from) = Invocation::new("python3", call.root, python_env(call.root, call.env))
         // Compiled files in the tree could differ from the source that was looked at, and new ones
         // would change what was said yes to: none are read, none written.
         .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -136,6 +136,22 @@ pub async fn run(
         return Err(failed(plugins, captured.stderr.unmasked()));
     }
     read_answer(plugins, captured.stdout.unmasked())
+}
+
+/// Returns the environment without places of the project, from which code would come that nobody looked at.
+fn python_env(root: &Path, caller: &Environment) -> Environment {
+    let mut env = caller.clone();
+    let is_outside = |path: &PathBuf| path.is_absolute() && !path.starts_with(root);
+    for (name, kept) in [
+        ("PATH", &Path::is_absolute as &dyn Fn(&Path) -> bool),
+        ("PYTHONPATH", &|path| is_outside(&path.to_owned())),
+    ] {
+        if let Some(list) = env.path(name) {
+            let paths = std::env::split_paths(&list).filter(|path| kept(path));
+            env.set(name, std::env::join_paths(paths).unwrap_or_default());
+        }
+    }
+    env
 }
 
 /// What a plugin is run with.

@@ -4,15 +4,17 @@
 //! holds for the root it was given in and for the things as they were: what is changed or
 //! new is asked about again.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::own_file;
 use super::thing::{Thing, ThingKind};
 use crate::atomic_file;
 use crate::error::{Error, Result, io};
-use crate::model::{Environment, Fingerprint};
+use crate::model::{Environment, Fingerprint, quoted};
 
 /// What was said yes to in one project.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -20,6 +22,9 @@ use crate::model::{Environment, Fingerprint};
 pub struct Consent {
     /// The root, without links.
     pub root: PathBuf,
+    /// What tells this folder from another one that takes its place under the same name.
+    #[serde(default)]
+    pub folder: Option<String>,
     /// When the last yes was given.
     pub since: Timestamp,
     /// Whether this program made the project here, so that its secrets are this person's own.
@@ -62,7 +67,9 @@ impl Consents {
     pub fn about(&self, root: &Path) -> Result<Option<Consent>> {
         let root = real(root);
         // A file that was copied under another name speaks of another root.
-        Ok(self.read(&self.place(&root))?.filter(|consent| consent.root == root))
+        let consent = self.read(&self.place(&root))?.filter(|consent| consent.root == root);
+        // Nor does a project speak for another one that was put into its place.
+        Ok(consent.filter(|consent| consent.folder == folder_of(&root)))
     }
 
     /// Adds things to what was said yes to.
@@ -102,15 +109,21 @@ impl Consents {
         };
         let paths = entries.flatten().map(|entry| entry.path());
         let files = paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "json"));
-        let read: Result<Vec<Option<Consent>>> = files.map(|path| self.read(&path)).collect();
-        let mut consents: Vec<Consent> = read?.into_iter().flatten().collect();
+        // One that cannot be read is no yes and hides no others.
+        let mut consents: Vec<Consent> = files.filter_map(|path| self.read(&path).ok().flatten()).collect();
         consents.sort_by(|a, b| a.root.cmp(&b.root));
         Ok(consents)
     }
 
     fn change(&self, root: &Path, now: Timestamp, change: impl FnOnce(&mut Consent)) -> Result<()> {
         let root = real(root);
-        let fresh = || Consent { root: root.clone(), since: now, made_here: false, things: Vec::new() };
+        let fresh = || Consent {
+            root: root.clone(),
+            folder: folder_of(&root),
+            since: now,
+            made_here: false,
+            things: Vec::new(),
+        };
         // What cannot be read is no yes; a new one takes its place.
         let mut consent = self.about(&root).ok().flatten().unwrap_or_else(fresh);
         consent.since = now;
@@ -120,16 +133,11 @@ impl Consents {
     }
 
     fn read(&self, path: &Path) -> Result<Option<Consent>> {
-        let bytes = match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io("read", path)(error)),
-        };
+        let Some(bytes) = own_file::read(path)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-            Error::unavailable("what was trusted cannot be read")
-                .because(error)
-                .at(path.display())
-                .hint(format!("remove it, and you are asked again: `rm {}`", path.display()))
+            Error::unavailable("what was trusted cannot be read").because(error).at(path.display()).hint(
+                format!("remove it, and you are asked again: `rm {}`", quoted(&path.display().to_string())),
+            )
         })
     }
 
@@ -137,6 +145,13 @@ impl Consents {
         let name = Fingerprint::of([root.as_os_str().as_encoded_bytes()]);
         self.dir.join(format!("{name}.json"))
     }
+}
+
+/// Returns number and birth of a folder: numbers are used again, but not at the same moment.
+fn folder_of(root: &Path) -> Option<String> {
+    let facts = std::fs::metadata(root).ok()?;
+    let birth = facts.created().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    Some(format!("{} {}", facts.ino(), birth.map(|birth| birth.as_nanos()).unwrap_or_default()))
 }
 
 fn real(root: &Path) -> PathBuf {

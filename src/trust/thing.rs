@@ -20,6 +20,8 @@ pub enum ThingKind {
     TofuBinary,
     /// A program that prints a vault password.
     PasswordProgram,
+    /// A program that a stack's files name for the key of its state.
+    KeyProgram,
     /// A variable of the environment that can change what programs do.
     Variable,
     /// Providers and modules that came with the repository.
@@ -37,6 +39,7 @@ impl ThingKind {
             Self::PythonPlugin => "python-plugin",
             Self::TofuBinary => "tofu-binary",
             Self::PasswordProgram => "password-program",
+            Self::KeyProgram => "key-program",
             Self::Variable => "variable",
             Self::TofuData => "tofu-data",
             Self::CliConfig => "cli-config",
@@ -81,6 +84,7 @@ impl Thing {
             ThingKind::PythonPlugin => format!("runs Python of this project: {name}"),
             ThingKind::TofuBinary => format!("runs `{name}` of this project as tofu"),
             ThingKind::PasswordProgram => format!("runs `{name}`, which prints a vault password"),
+            ThingKind::KeyProgram => format!("runs a program that `{name}` names for the keys of states"),
             ThingKind::Variable => format!("sets `{name}` for tofu and its providers ({from})"),
             ThingKind::TofuData => format!("uses providers or modules that git brought: `{name}`"),
             ThingKind::CliConfig => format!("obeys the settings for tofu in `{name}`"),

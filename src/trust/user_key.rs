@@ -4,7 +4,6 @@
 //! can write into a repository cannot make either.
 
 use std::io::Write as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, Mac as _};
@@ -12,10 +11,11 @@ use sha2::Sha256;
 use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
+use super::own_file;
 use crate::atomic_file::create_private_dir;
 use crate::error::{Error, Result, io};
-use crate::model::Environment;
 use crate::model::fingerprint::hex;
+use crate::model::{Environment, quoted};
 
 /// What a key file begins with; another format would have another number.
 const HEADING: &str = "infra-user-key-1 ";
@@ -123,38 +123,16 @@ impl UserKey {
 }
 
 fn read(path: &Path) -> Result<Option<UserKey>> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => Zeroizing::new(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            let hint = "it should be a file of yours; move what is there out of the way";
-            return Err(io("read", path)(error).hint(hint));
-        }
-    };
-    check_private(path)?;
+    let Some(bytes) = own_file::read(path)? else { return Ok(None) };
+    let text = std::str::from_utf8(&bytes).unwrap_or_default();
     let bytes = text.trim_end().strip_prefix(HEADING).and_then(unhex).map(Zeroizing::new);
     let bytes = bytes.and_then(|bytes| <[u8; SIZE]>::try_from(bytes.as_slice()).ok());
     bytes.map(|bytes| Some(UserKey(Zeroizing::new(bytes)))).ok_or_else(|| {
-        Error::unavailable("this user's key is damaged").at(path.display()).hint(format!(
-            "remove it, and a new one is made; saved plans have to be made again: `rm {}`",
-            path.display()
-        ))
+        let here = quoted(&path.display().to_string());
+        Error::unavailable("this user's key is damaged")
+            .at(path.display())
+            .hint(format!("remove it, and a new one is made; saved plans have to be made again: `rm {here}`"))
     })
-}
-
-/// A key that others can read, or that somebody else put there, proves nothing.
-fn check_private(path: &Path) -> Result<()> {
-    let facts = std::fs::metadata(path).map_err(io("read", path))?;
-    let me = nix::unistd::geteuid();
-    if facts.mode() & 0o077 == 0 && (me.is_root() || facts.uid() == me.as_raw()) {
-        return Ok(());
-    }
-    Err(Error::unavailable("this user's key can be read or was made by others").at(path.display()).hint(
-        format!(
-            "remove it, and a new one is made; saved plans have to be made again: `rm {}`",
-            path.display()
-        ),
-    ))
 }
 
 /// Makes a key beside its place and links it there, so that of two first uses one wins.
@@ -184,7 +162,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
     use super::*;
 

@@ -22,8 +22,10 @@ impl TrustWord {
 
     /// Reads the flag and the variable; paths in it begin at the working folder.
     pub fn of(flag: bool, env: &Environment, cwd: &Path) -> Self {
+        let list = env.path(Self::VARIABLE).unwrap_or_default();
+        // An empty part, as of a variable that is not set, names nothing.
         let named: Vec<PathBuf> =
-            env.path(Self::VARIABLE).map(|list| std::env::split_paths(&list).collect()).unwrap_or_default();
+            std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()).collect();
         let here = flag || named.iter().any(|path| path == Path::new("."));
         let roots = named.iter().filter_map(|path| std::fs::canonicalize(cwd.join(path)).ok());
         Self { here, roots: roots.collect() }
@@ -52,6 +54,8 @@ mod tests {
         assert!(word.covers(&one));
         assert!(!word.covers(&other) && !word.covers(dir.path()));
         assert!(!TrustWord::default().covers(&one));
+        let slip = Environment::default().with(TrustWord::VARIABLE, ":/nowhere:");
+        assert!(!TrustWord::of(false, &slip, &one).covers(&one));
     }
 
     #[test]

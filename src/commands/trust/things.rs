@@ -3,9 +3,16 @@
 //! One function for each kind; [`of_project`] is the whole list. A feature that runs
 //! something of the repository adds its function here.
 
+mod key_programs;
+mod tofu_data;
+mod variables;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use self::key_programs::key_programs;
+use self::tofu_data::tofu_data;
+use self::variables::is_harmless;
 use super::gate;
 use crate::commands::Context;
 use crate::commands::workspace::Workspace;
@@ -13,7 +20,6 @@ use crate::engine;
 use crate::error::{Result, io};
 use crate::model::project::{PythonPlugins, SecretsSettings};
 use crate::model::{Environment, Fingerprint, Project, Stack};
-use crate::process::{Git, TrackedFile};
 use crate::render::plugin;
 use crate::render::settings::resolve;
 use crate::report::passphrase_prompt;
@@ -24,9 +30,6 @@ use crate::trust::{Thing, ThingKind};
 
 /// Settings of tofu's command line that a tree may bring.
 const CLI_CONFIGS: [&str; 2] = [".terraformrc", ".tofurc"];
-
-/// Where tofu finds providers and modules, below a stack or the root.
-const DATA_FOLDERS: [&str; 2] = [".terraform", "terraform.d"];
 
 /// Returns everything that the project brings.
 pub(in crate::commands) async fn of_project(project: &Project, context: &Context) -> Result<Vec<Thing>> {
@@ -51,7 +54,7 @@ pub(in crate::commands) async fn of_run(
     let mut things = binary(project, &context.env)?;
     things.extend(variables(project));
     things.extend(cli_configs(project, stacks)?);
-    things.extend(tofu_data(project, stacks, context).await);
+    things.extend(tofu_data(project, stacks, context).await?);
     Ok(things)
 }
 
@@ -100,47 +103,6 @@ fn variables(project: &Project) -> Vec<Thing> {
     .collect()
 }
 
-/// Returns whether a variable only tells a value that a stack's own files could tell as well.
-fn is_harmless(name: &str) -> bool {
-    const NAMES: [&str; 12] = [
-        "TF_WORKSPACE",
-        "TF_INPUT",
-        "TF_IN_AUTOMATION",
-        "TF_REGISTRY_CLIENT_TIMEOUT",
-        "TF_REGISTRY_DISCOVERY_RETRY",
-        "GOGC",
-        "GOMEMLIMIT",
-        "GOMAXPROCS",
-        "TZ",
-        "LANG",
-        "NO_COLOR",
-        "AWS_EC2_METADATA_DISABLED",
-    ];
-    const PREFIXES: [&str; 6] =
-        ["TF_VAR_", "TF_LOG", "TF_HTTP_RETRY_", "LC_", "AWS_REQUEST_CHECKSUM_", "AWS_RESPONSE_CHECKSUM_"];
-    const SUFFIXES: [&str; 11] = [
-        "_PROXY",
-        "_REGION",
-        "_ZONE",
-        "_PROFILE",
-        "_PROJECT",
-        "_PROJECT_ID",
-        "_TENANT_ID",
-        "_SUBSCRIPTION_ID",
-        "_ACCOUNT_ID",
-        "_ENDPOINT",
-        "_TIMEOUT",
-    ];
-    let upper = name.to_ascii_uppercase();
-    // These decide what programs load and where they look, whatever they end with.
-    let is_powerful =
-        ["LD_", "DYLD_", "GIT_", "PYTHON", "SSH_"].iter().any(|prefix| upper.starts_with(prefix));
-    !is_powerful
-        && (NAMES.contains(&upper.as_str())
-            || PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
-            || SUFFIXES.iter().any(|suffix| upper.ends_with(suffix)))
-}
-
 /// Settings of tofu's command line in the tree: they can name programs and where providers come from.
 ///
 /// A file that the caller's `TF_CLI_CONFIG_FILE` names is the caller's word.
@@ -155,47 +117,19 @@ fn cli_configs(project: &Project, stacks: &[&Stack]) -> Result<Vec<Thing>> {
     paths.filter(|path| path.is_file()).map(thing).collect()
 }
 
-/// Providers and modules that git tracks; what `init` put there itself is not among them.
-async fn tofu_data(project: &Project, stacks: &[&Stack], context: &Context) -> Vec<Thing> {
-    let places = stacks.iter().map(|stack| stack.path.as_path()).chain([Path::new("")]);
-    let folders = places.flat_map(|place| DATA_FOLDERS.map(|name| place.join(name)));
-    let is_there = |folder: &PathBuf| project.root.join(folder).symlink_metadata().is_ok();
-    let folders: BTreeSet<PathBuf> = folders.filter(is_there).collect();
-    let git = Git::around(&project.root, &context.env, &context.interrupts).filter(|_| !folders.is_empty());
-    let Some(git) = git else { return Vec::new() };
-    let tracked = git.tracked_in(folders.iter().map(PathBuf::as_path)).await.unwrap_or_default();
-    folders.iter().filter_map(|folder| data_thing(folder, &tracked)).collect()
-}
-
-/// Returns the thing that the tracked files of a folder are; git's own ids tell their content.
-fn data_thing(folder: &Path, tracked: &[TrackedFile]) -> Option<Thing> {
-    let own =
-        tracked.iter().filter(|file| file.path.starts_with(folder) && !is_mere_record(folder, &file.path));
-    let mut parts =
-        own.flat_map(|file| [file.path.as_os_str().as_encoded_bytes(), file.recorded.as_bytes()]).peekable();
-    parts.peek()?;
-    let digest = Fingerprint::of(parts).to_string();
-    Some(Thing::new(ThingKind::TofuData, folder.display().to_string(), digest))
-}
-
-/// Returns whether a file only says which backend and workspace were chosen; the stack's own files can
-/// say that as well.
-fn is_mere_record(folder: &Path, path: &Path) -> bool {
-    ["terraform.tfstate", "environment"].iter().any(|name| path == folder.join(name))
-}
-
-/// Keys outside of the project that its encrypted files need, and the program that prints their password.
+/// What opens files and states: keys outside of the project that its encrypted files need, the program
+/// that prints their password, and programs that stacks name for the keys of their states.
 pub(in crate::commands) fn keys(
     project: &Project,
     stacks: &[&Stack],
     keyring: &Keyring<'_>,
 ) -> Result<Vec<Thing>> {
+    let mut things = key_programs(project, stacks)?;
     // Most of the time there is nothing to ask about, and no file has to be read twice.
     if !keyring.withholds() {
-        return Ok(Vec::new());
+        return Ok(things);
     }
     let program = keyring.password_program();
-    let mut things = Vec::new();
     for file in engine::secret_files_of(project, stacks)? {
         for key in keyring.withheld_for(&file) {
             let path = program.as_ref().filter(|path| path.display().to_string() == key.identity);
@@ -236,7 +170,7 @@ fn is_below(root: &Path, path: &Path) -> bool {
     path.starts_with(root) || real(path).starts_with(real(root))
 }
 
-fn digest(path: &Path) -> Result<String> {
+pub(super) fn digest(path: &Path) -> Result<String> {
     std::fs::File::open(path)
         .and_then(Fingerprint::of_reader)
         .map(|found| found.to_string())

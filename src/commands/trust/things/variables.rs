@@ -42,9 +42,9 @@ pub(super) fn is_harmless(name: &str) -> bool {
     let is_name = upper.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_');
     let begins = |prefix: &&str| upper.starts_with(prefix);
     is_name
-        && !POWERFUL.iter().any(|prefix| begins(prefix))
+        && !POWERFUL.iter().any(begins)
         && (NAMES.contains(&upper.as_str())
-            || PREFIXES.iter().any(|prefix| begins(prefix))
+            || PREFIXES.iter().any(begins)
             || SUFFIXES.iter().any(|suffix| upper.ends_with(suffix)))
 }
 

@@ -258,14 +258,10 @@ fn wait_until_all(what: &str, pids: [i32; 3], stand: bool) {
     wait_until(what, || pids.iter().all(|pid| (doing(*pid) == 'T') == stand));
 }
 
-#[test]
-fn ctrl_z_stops_tofu_and_its_provisioner_too_and_they_go_on_together() {
-    let project = slow_stack();
-    let mut command = project.command("apply --yes");
-    // As a shell starts a job.
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+/// Stops and wakes a run twice: infra, its tofu and what that started stand still and go on together.
+fn stops_and_goes_on(project: &Project, command: std::process::Command) {
     let run = support::Running::start(command, "apply --yes");
-    run.until_exists(&started(&project));
+    run.until_exists(&started(project));
     wait_until("the provisioner says who it is", || {
         !project.read("infrastructure/01-a/x/started").is_empty()
     });
@@ -282,6 +278,31 @@ fn ctrl_z_stops_tofu_and_its_provisioner_too_and_they_go_on_together() {
     run.signal(Signal::SIGINT);
     run.wait().exits(130);
     assert!(project.locks().is_empty());
+}
+
+#[test]
+fn ctrl_z_stops_tofu_and_its_provisioner_too_and_they_go_on_together() {
+    let project = slow_stack();
+    let mut command = project.command("apply --yes");
+    // As a shell starts a job.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    stops_and_goes_on(&project, command);
+}
+
+#[test]
+fn a_stop_that_somebody_sends_where_there_is_no_terminal_is_obeyed_too() {
+    let project = slow_stack();
+    let command = project.command("apply --yes");
+    let mut alone = std::process::Command::new("setsid");
+    alone.arg(command.get_program()).args(command.get_args());
+    alone.current_dir(project.root()).stdin(std::process::Stdio::null());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => alone.env(name, value),
+            None => alone.env_remove(name),
+        };
+    }
+    stops_and_goes_on(&project, alone);
 }
 
 #[test]

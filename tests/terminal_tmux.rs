@@ -99,9 +99,8 @@ fn a_window_that_changes_its_size_shows_no_torn_and_no_doubled_rows() {
         assert!(is_whole(&next, 26), "{columns}x{rows}: {next:#?}");
     }
     project.write("gate", "");
-    assert_eq!(window.wait(), 0);
-
-    let rows = window.rows();
+    let (code, rows) = (window.wait(), window.rows());
+    assert_eq!(code, 0, "{rows:#?}");
     assert!(!rows.iter().any(|row| is_running(row)), "{rows:#?}");
 }
 

@@ -160,6 +160,10 @@ fn to_json(lock: &StackLock, context: &Context) -> Value {
         "alive": lock.life.is_alive(),
         "pid": lock.lock.holder.as_ref().map(|holder| holder.pid),
         "run_id": lock.lock.holder.as_ref().and_then(|holder| holder.run_id.clone()),
+        "tofu_pid": match lock.life {
+            HolderLife::TofuAlive(pid) => Some(pid),
+            HolderLife::Alive | HolderLife::Gone | HolderLife::Unknown => None,
+        },
     })
 }
 

@@ -15,21 +15,25 @@ pub(super) fn changes_in(plan: &Value, mask: &dyn Mask) -> (Vec<ResourceChange>,
 
 fn change_of(resource: &Value, mask: &dyn Mask) -> Option<ResourceChange> {
     let address = Safe::through(mask, resource["address"].as_str()?);
-    let change = &resource["change"];
-    let actions: Vec<&str> = change["actions"].as_array()?.iter().filter_map(Value::as_str).collect();
-    let action = match actions.as_slice() {
-        ["no-op"] if change.get("importing").is_some() => Action::Import,
-        ["no-op"] if resource.get("previous_address").is_some() => Action::Move,
-        ["no-op"] => return None,
-        ["create"] => Action::Create,
-        ["update"] => Action::Update,
-        ["delete"] => Action::Delete,
-        ["read"] => Action::Read,
-        ["forget"] => Action::Forget,
-        // Two words are a replacement; what is not known may be as grave.
-        _ => Action::Replace,
-    };
+    let action = action_of(&resource["change"], !resource["previous_address"].is_null())?;
     Some(ResourceChange { address, action })
+}
+
+/// Returns what a change does, if anything; an action that is not known counts as the gravest of the like.
+pub(super) fn action_of(change: &Value, moves: bool) -> Option<Action> {
+    let actions: Vec<&str> =
+        change["actions"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    match actions.as_slice() {
+        ["no-op"] | [] if !change["importing"].is_null() => Some(Action::Import),
+        ["no-op"] | [] if moves => Some(Action::Move),
+        ["no-op"] | [] => None,
+        ["create"] => Some(Action::Create),
+        ["update"] => Some(Action::Update),
+        ["delete"] => Some(Action::Delete),
+        ["read"] => Some(Action::Read),
+        ["forget"] => Some(Action::Forget),
+        _ => Some(Action::Replace),
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::plan_changes::action_of;
 use super::plan_secrets::PlanSecrets;
 use super::plan_value::{PlanValue, Step, Steps};
 use crate::model::difference::excerpts;
@@ -70,22 +71,6 @@ fn changes_of(plan: &Value) -> BTreeMap<Key, Change<'_>> {
         Some((key, Change { action, is_output: true, moved_from: &Value::Null, change }))
     });
     resources.chain(outputs).collect()
-}
-
-/// Returns what is done; an action that is not known counts as the gravest of the like.
-fn action_of(change: &Value, moves: bool) -> Option<Action> {
-    let actions: Vec<&str> =
-        change["actions"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    match actions.as_slice() {
-        ["no-op"] | [] if !change["importing"].is_null() => Some(Action::Import),
-        ["no-op"] | [] if moves => Some(Action::Move),
-        ["no-op" | "read"] | [] => None,
-        ["create"] => Some(Action::Create),
-        ["update"] => Some(Action::Update),
-        ["delete"] => Some(Action::Delete),
-        ["forget"] => Some(Action::Forget),
-        _ => Some(Action::Replace),
-    }
 }
 
 /// What was shown of a resource, and what is done to it now.

@@ -53,7 +53,8 @@ impl Groups {
     /// Stops the children and this process, and wakes the children when it is woken.
     fn suspend(&self) {
         let groups = self.lock();
-        if is_orphaned() {
+        // Without a terminal it was no key: whoever sent the signal can also wake this process.
+        if is_orphaned() && has_terminal() {
             return;
         }
         let tell = |signal| {
@@ -90,6 +91,11 @@ pub(super) fn listen(groups: Groups) -> Result<()> {
     };
     let thread = std::thread::Builder::new().name("suspension".to_owned());
     thread.spawn(move || runtime.block_on(wait)).map(drop).map_err(refused)
+}
+
+/// Returns whether there is a terminal whose key could have sent the signal.
+fn has_terminal() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
 }
 
 /// Returns whether nobody could wake this process: a group without a shell beside it is not stopped

@@ -67,9 +67,17 @@ impl Tmux {
 
     /// Waits for the end of the program and returns its exit code.
     pub fn wait(&self) -> i32 {
-        let state = || self.ask(&["display-message", "-p", "#{pane_dead} #{pane_dead_status}"]);
-        wait_until("the program ends", || state().starts_with('1'));
-        state().trim().trim_start_matches("1 ").parse().expect("an exit code")
+        let ask = |what: &str| self.ask(&["display-message", "-p", what]).trim().to_owned();
+        let mut code = None;
+        wait_until("the program ends", || {
+            code = ask("#{pane_dead_status}").parse().ok();
+            // tmux may miss the end of a program; the end of another one lets it look again.
+            if code.is_none() && ask("#{pane_dead}") == "1" {
+                self.ask(&["run-shell", "true"]);
+            }
+            code.is_some()
+        });
+        code.expect("an exit code")
     }
 
     fn captured(&self, how: &[&str]) -> Vec<String> {

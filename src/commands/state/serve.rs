@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::commands::Context;
 use crate::commands::trust::things;
@@ -129,13 +129,35 @@ async fn until_told(server: Server, context: &Context) {
 }
 
 async fn bind(listen: &str) -> Result<TcpListener> {
-    TcpListener::bind(listen).await.map_err(|error| match error.kind() {
+    listen_on(listen).await.map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => Error::unavailable(format!("cannot listen on `{listen}`"))
             .because(error)
             .hint("another server has it, maybe an `infra state serve`: `ss -ltnp` tells which process")
             .hint("or take a free port: `--listen 127.0.0.1:0`"),
         _ => cannot_listen(listen).because(error),
     })
+}
+
+/// How many connections may wait to be taken up: a burst of strangers must not keep others waiting.
+const BACKLOG: u32 = 4096;
+
+/// Listens on the first of the addresses that can be had.
+async fn listen_on(listen: &str) -> std::io::Result<TcpListener> {
+    let mut last = std::io::Error::new(ErrorKind::InvalidInput, "it names no address");
+    for address in tokio::net::lookup_host(listen).await? {
+        match bind_to(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn bind_to(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 fn cannot_listen(listen: &str) -> Error {

@@ -236,16 +236,16 @@ mod tests {
         let caller = Environment::default()
             .with("GIT_DIR", "/elsewhere")
             .with("GIT_SSH_COMMAND", "x")
-            .with("GIT_CONFIG_GLOBAL", "/home/dana/gitconfig")
-            .with("HOME", "/home/dana")
+            .with("GIT_CONFIG_GLOBAL", "/home/me/gitconfig")
+            .with("HOME", "/home/me")
             .with("PATH", "/usr/bin:.::bin:/bin");
 
-        let env = environment(&caller, Path::new("/work/lab"));
+        let env = environment(&caller, Path::new("/srv/lab"));
 
         assert_eq!((env.get("GIT_DIR"), env.get("GIT_SSH_COMMAND")), (None, None));
-        assert_eq!(env.get("GIT_CONFIG_GLOBAL"), Some("/home/dana/gitconfig"));
-        assert_eq!((env.get("PATH"), env.get("HOME")), (Some("/usr/bin:/bin"), Some("/home/dana")));
-        assert_eq!(env.get("GIT_CEILING_DIRECTORIES"), Some("/work"));
+        assert_eq!(env.get("GIT_CONFIG_GLOBAL"), Some("/home/me/gitconfig"));
+        assert_eq!((env.get("PATH"), env.get("HOME")), (Some("/usr/bin:/bin"), Some("/home/me")));
+        assert_eq!(env.get("GIT_CEILING_DIRECTORIES"), Some("/srv"));
     }
 
     #[test]

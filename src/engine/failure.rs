@@ -106,7 +106,8 @@ fn wordless(watched: &Watched, left_lock: bool) -> StackError {
     StackError { code: None, summary: ending(watched.status), detail, hint: None }
 }
 
-fn ending(status: ExitStatus) -> String {
+/// Says how a tofu ended, for the case that it said nothing itself.
+pub(super) fn ending(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("tofu ended with exit code {code}"),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::failure::Stop;
 use super::init::init_stack;
-use super::inspect::{bare_run, hints_about};
+use super::inspect::{bare_run, hints_about, last_words};
 use super::options::WhenToInit;
 use super::session::{Session, StateSource, state_name};
 use super::stack_secrets::{StackSecrets, variables_text};
@@ -88,8 +88,8 @@ pub(super) async fn outputs_of(session: &Session, id: &StackId) -> Result<Value,
     if !captured.status.success() {
         let error = Error::failed(format!("cannot read the outputs of `{id}`"));
         let hints = hints_about(session, id, &captured.stderr);
-        let said = captured.stderr.safe(&session.mask());
-        return Err(hints.into_iter().fold(error.detail(said.trim()), Error::hint).into());
+        let said = last_words(session, &captured);
+        return Err(hints.into_iter().fold(error.detail(said), Error::hint).into());
     }
     let outputs: Value = serde_json::from_slice(captured.stdout.unmasked())
         .map_err(|e| Error::failed(format!("the outputs of `{id}` are no JSON")).because(e))?;

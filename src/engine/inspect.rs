@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::failure::{Stop, kind_of};
+use super::failure::{Stop, ending, kind_of};
 use super::init::init_stack;
 use super::inputs::{outputs_of, resolve_inputs};
 use super::old_values::hide_old_values;
@@ -184,12 +184,18 @@ pub(super) fn check(session: &Session, id: &StackId, captured: &Captured) -> Res
     if session.interrupts.any() {
         return Err(Error::interrupted("stopped"));
     }
-    let (said, told) = (captured.stderr.safe(&session.mask()), Told::of(session, &captured.stderr));
+    let told = Told::of(session, &captured.stderr);
     let error = match told.kind() {
         Kind::Locked => Error::locked(format!("state of `{id}` is locked")),
         kind => Error::new(kind, format!("tofu failed in `{id}`")),
     };
-    Err(told.hints(session, id).into_iter().fold(error.detail(said.trim()), Error::hint))
+    Err(told.hints(session, id).into_iter().fold(error.detail(last_words(session, captured)), Error::hint))
+}
+
+/// Returns what a tofu that failed wrote, or how it ended if that was nothing.
+pub(super) fn last_words(session: &Session, captured: &Captured) -> String {
+    let said = captured.stderr.safe(&session.mask());
+    if said.trim().is_empty() { ending(captured.status) } else { said.trim().to_owned() }
 }
 
 /// Returns what to do about what tofu wrote in its frame for people.

@@ -201,6 +201,7 @@ fn items(value: &Value) -> impl Iterator<Item = &Value> {
 
 #[cfg(test)]
 mod tests {
+    use crate::secrets::redactor::Redactor;
     use serde_json::json;
 
     use super::*;
@@ -261,6 +262,24 @@ mod tests {
             assert!(!shown.contains(secret), "{secret}: {shown}");
         }
         assert!(shown.contains(r#"("plain", "5", "6")"#), "{shown}");
+    }
+
+    #[test]
+    fn what_stood_in_the_place_of_a_secret_is_masked_too() {
+        let attribute = |before: &str, after: &str| ("input".to_owned(), before.to_owned(), after.to_owned());
+        let attributes = vec![attribute("\"old-token\"", "\"new-token\""), attribute("\"a\"", "\"b\"")];
+        let change = ResourceChange { address: "x.y".to_owned(), change: "changed", attributes };
+        let mask = Redactor::new([b"new-token".as_slice()]).expect("a redactor");
+
+        let diff = StateDiff { resources: vec![change], outputs: Vec::new() }.masked(&mask);
+
+        let masked = (MASK.to_owned(), MASK.to_owned());
+        let shown: Vec<(String, String)> = diff.resources[0]
+            .attributes
+            .iter()
+            .map(|(_, before, after)| (before.clone(), after.clone()))
+            .collect();
+        assert_eq!(shown, [masked, ("\"a\"".to_owned(), "\"b\"".to_owned())]);
     }
 
     #[test]

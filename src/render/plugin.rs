@@ -141,17 +141,16 @@ pub async fn run(
 /// Returns the environment without places of the project, from which code would come that nobody looked at.
 fn python_env(root: &Path, caller: &Environment) -> Environment {
     let mut env = caller.clone();
-    let is_outside = |path: &PathBuf| path.is_absolute() && !path.starts_with(root);
-    for (name, kept) in [
-        ("PATH", &Path::is_absolute as &dyn Fn(&Path) -> bool),
-        ("PYTHONPATH", &|path| is_outside(&path.to_owned())),
-    ] {
-        if let Some(list) = env.path(name) {
-            let paths = std::env::split_paths(&list).filter(|path| kept(path));
-            env.set(name, std::env::join_paths(paths).unwrap_or_default());
-        }
-    }
+    keep_paths(&mut env, "PATH", &|path| path.is_absolute());
+    keep_paths(&mut env, "PYTHONPATH", &|path| path.is_absolute() && !path.starts_with(root));
     env
+}
+
+fn keep_paths(env: &mut Environment, name: &str, is_kept: &dyn Fn(&Path) -> bool) {
+    if let Some(list) = env.path(name) {
+        let paths = std::env::split_paths(&list).filter(|path| is_kept(path));
+        env.set(name, std::env::join_paths(paths).unwrap_or_default());
+    }
 }
 
 /// What a plugin is run with.
@@ -309,6 +308,17 @@ mod tests {
 
         assert_eq!(seen.iter().collect::<std::collections::BTreeSet<_>>().len(), 5, "{seen:?}");
         assert_eq!(hash(), seen[4]);
+    }
+
+    #[test]
+    fn python_looks_into_no_place_of_the_project_that_was_not_named() {
+        let caller = Environment::default()
+            .with("PATH", ".:/usr/bin::bin")
+            .with("PYTHONPATH", ".:/srv/lab/lib:/opt/python:./lib");
+
+        let env = python_env(Path::new("/srv/lab"), &caller);
+
+        assert_eq!((env.get("PATH"), env.get("PYTHONPATH")), (Some("/usr/bin"), Some("/opt/python")));
     }
 
     #[test]

@@ -114,6 +114,6 @@ pub use remote_copies::Keeping;
 pub use retention::Retention;
 pub use rights::{Right, Rights};
 pub use server::{Limits, Server, Service};
-pub use store::{Claim, LockedState, Locking, StateStore, Unlocking, Writing};
+pub use store::{Claim, LockedState, Locking, StateStore, Unlocking, Writing, new_lock_id};
 pub use tls::Tls;
 pub use users::Users;

@@ -307,7 +307,7 @@ async fn secret_findings(workspace: &Workspace, trust: &Trusted, context: &Conte
 }
 
 fn lock_finding(lock: &StackLock) -> Finding {
-    let StackLock { stack, lock: held, life } = lock;
+    let StackLock { stack, lock: held, life, .. } = lock;
     match life.is_alive() {
         Some(false) => Finding::warn(
             "locks",

@@ -4,14 +4,14 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::Context;
-use super::locks::{Looked, StackLock, load_locks, process_words};
+use super::locks::{Homes, Looked, StackLock, load_locks, process_words};
 use super::stack_args::stack_names;
 use super::workspace::{Purpose, Workspace};
+use crate::backends::Release;
 use crate::engine::{self, HolderLife};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Backend, Stack, StackId};
 use crate::report::{Asking, confirm};
-use crate::state::{HeldLock, Unlocking};
 
 /// Release a lock that a dead run left behind
 ///
@@ -56,30 +56,7 @@ pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
     check(lock, &target, args)?;
     describe(lock, context);
     ask(&target.stack.id, args, context).await?;
-    match keeper(&workspace, target.stack) {
-        Keeper::Store => release(&workspace, lock, target.stack, context).await,
-        Keeper::Server => release_remote(&workspace, lock, target.stack, context).await,
-        Keeper::Tofu => release_by_tofu(&workspace, target.stack, &lock.lock.info.id, context).await,
-    }
-}
-
-/// Who can release a lock.
-enum Keeper {
-    /// The project's own store.
-    Store,
-    /// A server that speaks the http backend's protocol.
-    Server,
-    /// tofu itself.
-    Tofu,
-}
-
-fn keeper(workspace: &Workspace, stack: &Stack) -> Keeper {
-    match (&stack.backend, &workspace.project.state.url) {
-        (Backend::Embedded, None) => Keeper::Store,
-        (Backend::Embedded, Some(_)) => Keeper::Server,
-        (backend, _) if backend.kind() == "http" => Keeper::Server,
-        _ => Keeper::Tofu,
-    }
+    release(&workspace, lock, target.stack, context).await
 }
 
 /// Ends where no lock was found: it is not locked, or its backend tells nobody but tofu.
@@ -90,13 +67,13 @@ async fn nothing_seen(
     context: &Context,
 ) -> Result<Exit> {
     let id = &target.stack.id;
-    let tells = matches!(target.stack.backend.kind(), "http" | "local" | "s3");
-    match (&target.lock_id, keeper(workspace, target.stack)) {
-        (Some(lock_id), Keeper::Tofu) if !tells => {
+    let home = Homes::of(workspace, &[target.stack], context).await.home_of(target.stack)?;
+    match &target.lock_id {
+        Some(lock_id) if !home.tells_its_lock() => {
             ask(id, args, context).await?;
             release_by_tofu(workspace, target.stack, lock_id, context).await
         }
-        (None, Keeper::Tofu) if !tells => Err(needs_id(target.stack)),
+        None if !home.tells_its_lock() => Err(needs_id(target.stack)),
         _ => {
             context.terminal.note(&format!("`{id}` is not locked; nothing to release"));
             Ok(Exit::OK)
@@ -185,39 +162,16 @@ async fn ask(stack: &StackId, args: &ForceUnlockArgs, context: &Context) -> Resu
 }
 
 async fn release(workspace: &Workspace, lock: &StackLock, stack: &Stack, context: &Context) -> Result<Exit> {
-    let store = workspace.open_store(context).await?;
-    match store.force_unlock(&engine::state_name(stack)?, &lock.lock.info.id).await? {
-        Unlocking::Released(_) => {
-            context.terminal.note(&format!("released the lock of `{}`", stack.id));
-            Ok(Exit::OK)
+    match lock.home.force_unlock(&lock.lock).await? {
+        Release::Released => context.terminal.note(&format!("released the lock of `{}`", stack.id)),
+        Release::Meanwhile => context.terminal.note(&format!("`{}` was released meanwhile", stack.id)),
+        Release::LockedAnew => {
+            let words = format!("`{}` was locked anew meanwhile; nothing was released", stack.id);
+            context.terminal.alert(&words);
+            return Ok(Kind::Locked.exit());
         }
-        Unlocking::NotLocked | Unlocking::Repeated => {
-            context.terminal.note(&format!("`{}` was released meanwhile", stack.id));
-            Ok(Exit::OK)
-        }
-        Unlocking::Held(_) | Unlocking::OfAnother(_) => {
-            context
-                .terminal
-                .alert(&format!("`{}` was locked anew meanwhile; nothing was released", stack.id));
-            Ok(Kind::Locked.exit())
-        }
+        Release::ByTofu => return release_by_tofu(workspace, stack, &lock.lock.info.id, context).await,
     }
-}
-
-async fn release_remote(
-    workspace: &Workspace,
-    lock: &StackLock,
-    stack: &Stack,
-    context: &Context,
-) -> Result<Exit> {
-    let secrets = workspace.secrets_of(context, &[stack]).await?;
-    let env = engine::backend_environment(&context.env, secrets.get(&stack.id));
-    let remote = engine::remote_state(&workspace.project, stack, &env)?;
-    let remote = remote.ok_or_else(|| Error::bug(format!("`{}` has no server", stack.id)))?;
-    let info = serde_json::to_vec(&lock.lock.info)
-        .map_err(|error| Error::bug("a lock has no JSON form").because(error))?;
-    remote.force_unlock(&HeldLock::from_client(&info, None)?).await?;
-    context.terminal.note(&format!("released the lock of `{}`", stack.id));
     Ok(Exit::OK)
 }
 

@@ -8,10 +8,12 @@ use serde_json::{Value, json};
 use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
-use crate::engine::{self, HolderLife, LockSources, StackSecrets};
+use crate::backends::{HomeParts, StateHome, StatePlace, home_of};
+use crate::engine::{self, HolderLife, StackSecrets};
 use crate::error::{Error, Exit, Result};
-use crate::model::{Backend, Stack, StackId, StateLock, human_duration};
+use crate::model::{Backend, Environment, Stack, StackId, StateLock, human_duration};
 use crate::report::Table;
+use crate::stacks;
 use crate::trust::UNTRUSTED;
 
 /// Show who holds which lock since when
@@ -36,6 +38,8 @@ pub(super) struct StackLock {
     pub lock: StateLock,
     /// Whether the one who took it still works.
     pub life: HolderLife,
+    /// Where the state lies that it holds.
+    pub home: StateHome,
 }
 
 /// Runs the command.
@@ -69,39 +73,69 @@ pub(super) async fn load_locks(
     context: &Context,
 ) -> Result<Looked> {
     let stacks = chosen.iter().map(|id| workspace.stack(id)).collect::<Result<Vec<&Stack>>>()?;
-    let is_own = |stack: &&Stack| stack.backend == Backend::Embedded && workspace.project.state.url.is_none();
-    let store = match stacks.iter().any(is_own) {
-        true => workspace.open_store(context).await.map(Some),
-        false => Ok(None),
-    };
-    // Files are opened for those only whose backend needs credentials.
-    let needs_none = |stack: &Stack| matches!(stack.backend, Backend::None | Backend::Unknown);
-    let foreign: Vec<&Stack> =
-        stacks.iter().filter(|stack| !is_own(stack) && !needs_none(stack)).copied().collect();
-    let secrets = open_each(workspace, &foreign, context).await;
-    let look = async |stack: &Stack| {
-        let store = match &store {
-            Err(error) if is_own(&stack) => return Err(error.clone()),
-            store => store.as_ref().ok().and_then(Option::as_ref),
-        };
-        let secrets = secrets.get(&stack.id).map(Result::as_ref).transpose().map_err(Clone::clone)?;
-        let sources = LockSources { project: &workspace.project, store, env: &context.env };
-        engine::lock_of_stack(&sources, stack, secrets).await
-    };
-    let found = futures::future::join_all(stacks.iter().map(|stack| look(stack))).await;
+    let homes = Homes::of(workspace, &stacks, context).await;
+    let found = futures::future::join_all(stacks.iter().map(|stack| homes.look(stack))).await;
     let mut looked = Looked::default();
     for (stack, found) in stacks.iter().zip(found) {
         let stack = stack.id.clone();
         match found {
-            Ok(Some(lock)) => {
+            Ok((home, Some(lock))) => {
                 let life = engine::life_of_holder(&workspace.project, &stack, &lock);
-                looked.locks.push(StackLock { stack, lock, life });
+                looked.locks.push(StackLock { stack, lock, life, home });
             }
-            Ok(None) => {}
+            Ok((_, None)) => {}
             Err(error) => looked.failed.push((stack, error)),
         }
     }
     Ok(looked)
+}
+
+/// What it takes to find the states of stacks without a tofu.
+pub(super) struct Homes<'a> {
+    workspace: &'a Workspace,
+    place: Result<Option<StatePlace>>,
+    secrets: BTreeMap<StackId, Result<StackSecrets>>,
+    env: &'a Environment,
+}
+
+impl<'a> Homes<'a> {
+    /// Opens what these stacks need; what does not open fails for those alone that need it.
+    pub async fn of(workspace: &'a Workspace, stacks: &[&Stack], context: &'a Context) -> Self {
+        let place = match stacks.iter().any(|stack| stack.backend == Backend::Embedded) {
+            true => workspace.open_place(context).await.map(Some),
+            false => Ok(None),
+        };
+        // Files are opened for those only whose backend needs credentials.
+        let is_own =
+            |stack: &Stack| stack.backend == Backend::Embedded && workspace.project.state.url.is_none();
+        let needs_none = |stack: &Stack| matches!(stack.backend, Backend::None | Backend::Unknown);
+        let foreign: Vec<&Stack> =
+            stacks.iter().filter(|stack| !is_own(stack) && !needs_none(stack)).copied().collect();
+        let secrets = open_each(workspace, &foreign, context).await;
+        Self { workspace, place, secrets, env: &context.env }
+    }
+
+    /// Returns where the state of a stack lies.
+    pub fn home_of(&self, stack: &Stack) -> Result<StateHome> {
+        let place = match (&self.place, &stack.backend) {
+            (Err(error), Backend::Embedded) => return Err(error.clone()),
+            (place, _) => place.as_ref().ok().and_then(Option::as_ref),
+        };
+        let secrets = self.secrets.get(&stack.id).map(Result::as_ref).transpose().map_err(Clone::clone)?;
+        let mut env = self.env.clone();
+        for (name, value) in secrets.into_iter().flat_map(StackSecrets::backend_variables) {
+            env.set(name, value.as_str());
+        }
+        let project = &self.workspace.project;
+        let (dir, own) = (project.root.join(&stack.path), stacks::settings_for(project, &stack.id).env);
+        home_of(HomeParts { stack, place, dir: &dir, env, own: &own })
+    }
+
+    async fn look(&self, stack: &Stack) -> Result<(StateHome, Option<StateLock>)> {
+        let home = self.home_of(stack)?;
+        let lock = home.lock_of().await?;
+        Ok((home, lock))
+    }
 }
 
 /// Opens the encrypted files of stacks, one stack at a time if not all of them open.

@@ -7,6 +7,7 @@ use super::configure;
 use super::deps;
 use super::stack_args::StackArgs;
 use super::trust::{gate, things};
+use crate::backends::{self, StatePlace};
 use crate::engine::{self, RemovedStack, Session, SessionParts, StackSecrets, StateNeed};
 use crate::error::{Error, Result};
 use crate::events::Events;
@@ -206,14 +207,15 @@ impl Workspace {
     ///
     /// No encrypted file is opened for a store that is a folder.
     pub async fn store_environment(&self, context: &Context) -> Result<Environment> {
-        if !engine::store_place(&self.project)?.is_remote() {
+        if !backends::store_place(&self.project)?.is_remote() {
             return Ok(context.env.clone());
         }
         let prompt = passphrase_prompt(context.asking());
         let stacks: Vec<&Stack> = self.stacks.iter().collect();
         let keyring = self.trusted_keyring(context, &stacks, Vec::new(), &prompt).await?;
         let secrets = engine::load_secrets(&keyring, &self.project, &stacks).await?;
-        Ok(engine::store_environment(&context.env, secrets.values()))
+        let variables = secrets.values().map(StackSecrets::backend_variables);
+        Ok(backends::store_environment(&context.env, variables))
     }
 
     /// Opens the encrypted files of stacks.
@@ -228,9 +230,17 @@ impl Workspace {
     }
 
     /// Opens the store that holds the states of this project.
-    pub async fn open_store(&self, context: &Context) -> Result<StateStore> {
+    async fn open_store(&self, context: &Context) -> Result<StateStore> {
         let env = self.store_environment(context).await?;
-        engine::open_store(&self.project, &env, context.clock).await
+        backends::open_store(&self.project, &env, context.clock).await
+    }
+
+    /// Opens where infra keeps the states of this project.
+    pub async fn open_place(&self, context: &Context) -> Result<StatePlace> {
+        match &self.project.state.url {
+            Some(url) => Ok(StatePlace::Server(url.trim_end_matches('/').to_owned())),
+            None => self.open_store(context).await.map(StatePlace::Store),
+        }
     }
 
     /// Returns where the keys of this project are looked for.

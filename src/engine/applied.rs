@@ -12,10 +12,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::secret_files::is_secret;
-use super::session::{Session, state_name};
+use super::session::Session;
 use super::shared_copies;
 use super::source::source_files;
 use crate::atomic_file;
+use crate::backends::{open_store_untried, state_name, store_place};
 use crate::error::{Result, io};
 use crate::model::project::OutputRef;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StackRun, StackSettings};
@@ -208,10 +209,10 @@ async fn may_have_resources(project: &Project, stack: &Stack, clock: Clock) -> b
         return true;
     }
     // Every run asks this, so a bucket is not asked.
-    if super::store_place(project).is_ok_and(|place| place.is_remote()) {
+    if store_place(project).is_ok_and(|place| place.is_remote()) {
         return true;
     }
-    let store = super::open_store_untried(project, &Environment::default(), clock);
+    let store = open_store_untried(project, &Environment::default(), clock);
     let (Ok(store), Ok(name)) = (store, state_name(stack)) else { return true };
     match store.read(&name).await {
         Ok(Some(bytes)) => {

@@ -11,9 +11,10 @@ use super::failure::Stop;
 use super::init::init_stack;
 use super::inspect::{bare_run, hints_about, last_words};
 use super::options::WhenToInit;
-use super::session::{Session, StateSource, state_name};
+use super::session::Session;
 use super::stack_secrets::{StackSecrets, variables_text};
 use super::state_edit::open_state;
+use crate::backends::StateHome;
 use crate::error::{Error, Result};
 use crate::model::project::OutputRef;
 use crate::model::{Fingerprint, Stack, StackId, StackRun};
@@ -104,12 +105,11 @@ const EARLIER: usize = 3;
 /// of the stack that took it does not know that it is sensitive.
 async fn earlier_values(session: &Session, from: &OutputRef) -> Vec<Value> {
     let Ok(stack) = session.stack(&from.stack) else { return Vec::new() };
-    let (Ok(StateSource::Store(store)), Ok(name)) = (session.state_source(stack), state_name(stack)) else {
-        return Vec::new();
-    };
+    let Ok(home @ StateHome::Store { .. }) = session.home_of(stack) else { return Vec::new() };
+    let Ok(Some(kept)) = home.versions().await else { return Vec::new() };
     let mut values = Vec::new();
-    for version in store.versions(&name).await.unwrap_or_default().iter().rev().take(EARLIER) {
-        let Ok(Some(bytes)) = store.read_version(&name, version.number).await else { continue };
+    for version in kept.versions.iter().rev().take(EARLIER) {
+        let Ok(Some(bytes)) = home.version(version.number).await else { continue };
         let Ok(bytes) = open_state(session, &from.stack, &bytes) else { continue };
         let state: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         values.extend(state.pointer(&format!("/outputs/{}/value", from.output)).cloned());

@@ -11,12 +11,11 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::inspect::{bare_run, check};
-use super::resolved_backend::selected_workspace;
 use super::session::Session;
 use super::state_copy::{Sealing, keep};
-use super::state_edit::{StateFacts, pull_state};
-use super::state_place::{StatePlace, Storing, place_in, place_of};
+use super::state_edit::pull_state;
 use super::state_serial::with_serial;
+use crate::backends::{StateFacts, StateHome, Storing, selected_workspace};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Stack, StackId};
 use crate::process;
@@ -66,10 +65,10 @@ pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migratio
             "`infra tofu --stack {id} -- workspace select default`; other workspaces stay where they are"
         )));
     }
-    let place = place_of(session, stack)?;
+    let home = session.home_of(stack)?;
     // No run may change what is copied, nor begin on the old place while the files are switched.
-    let hold = place.hold(session, "state migrate").await?;
-    let migrated = copy_and_switch(session, stack, (&place, migration)).await;
+    let hold = home.hold("state migrate", session.clock.now()).await?;
+    let migrated = copy_and_switch(session, stack, (&home, migration)).await;
     let released = hold.release().await;
     let migrated = migrated?;
     released.map(|()| migrated)
@@ -78,20 +77,20 @@ pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migratio
 async fn copy_and_switch(
     session: &Session,
     stack: &Stack,
-    (place, migration): (&StatePlace, &Migration),
+    (home, migration): (&StateHome, &Migration),
 ) -> Result<Migrated> {
     let id = &stack.id;
     let before = pull_state(session, id).await?;
     let mut copied = None;
     if let Some(facts) = StateFacts::of(&before) {
-        let original = Original { lies: place.read().await.ok().flatten(), state: before };
+        let original = Original { lies: home.read().await.ok().flatten(), state: before };
         let likeness = Trial::new(session, stack, migration)?.copy(&original, migration.mode).await?;
         if !same(&original.state, &pull_state(session, id).await?) {
             return Err(Error::failed(format!("the state of `{id}` changed while it was copied"))
                 .hint("nothing was switched; try again when no run is at work"));
         }
-        if !matches!(place, StatePlace::Http(_)) {
-            place.hold(session, "state migrate").await?;
+        if !matches!(home, StateHome::Store { .. } | StateHome::Server(_)) {
+            home.hold("state migrate", session.clock.now()).await?;
         }
         copied = Some((facts, likeness));
     }
@@ -149,31 +148,32 @@ impl<'a> Trial<'a> {
         Ok(Self { session, stack, dir, local })
     }
 
-    fn place(&self) -> Result<StatePlace> {
+    fn home(&self) -> Result<StateHome> {
         match &self.local {
-            Some(path) => Ok(StatePlace::File(path.clone())),
-            None => place_in(self.session, &self.stack, self.dir.path()),
+            Some(path) => Ok(StateHome::File(path.clone())),
+            None => self.session.home_in(&self.stack, self.dir.path()),
         }
     }
 
     async fn copy(&self, original: &Original, mode: PushMode) -> Result<Likeness> {
         self.tofu(|base| call::init(base, InitBackend::Yes, &[], call::Narration::MessagesOnly)).await?;
-        let place = self.place()?;
-        let seen = if place.is_writable() { place.read().await? } else { None };
-        self.check_free(&place, &original.state, mode).await?;
-        let bytes = match place.is_writable() {
+        let home = self.home()?;
+        let seen = if home.is_writable() { home.read().await? } else { None };
+        self.check_free(&home, &original.state, mode).await?;
+        let bytes = match home.is_writable() {
             true => original.bytes(self.session, &self.stack)?,
             false => None,
         };
         let likeness = match bytes {
             Some(bytes) => {
-                let storing = Storing { operation: "state migrate", bytes: &bytes };
+                let storing =
+                    Storing { operation: "state migrate", bytes: &bytes, at: self.session.clock.now() };
                 let unchanged =
                     |there: Option<&[u8]>| match there == seen.as_ref().map(|seen| seen.as_slice()) {
                         true => Ok(()),
                         false => Err(Error::failed("somebody stored another state there meanwhile")),
                     };
-                let stored = place.store(self.session, storing, unchanged).await?;
+                let stored = home.store(storing, unchanged).await?;
                 let likeness = if is_encrypted(&bytes) { Likeness::EncryptedBytes } else { Likeness::Bytes };
                 if stored == bytes { likeness } else { Likeness::Content }
             }
@@ -192,7 +192,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Refuses to overwrite another state; one that may be overwritten is put aside if nobody keeps it.
-    async fn check_free(&self, place: &StatePlace, state: &[u8], mode: PushMode) -> Result<()> {
+    async fn check_free(&self, home: &StateHome, state: &[u8], mode: PushMode) -> Result<()> {
         let there = self.tofu(call::state_pull).await?;
         if StateFacts::of(&there).is_none() || same(&there, state) {
             return Ok(());
@@ -204,8 +204,8 @@ impl<'a> Trial<'a> {
             ))
             .hint("look at it first; `--force` overwrites it"));
         }
-        if !place.keeps_versions().await
-            && let Ok(Some(bytes)) = place.read().await
+        if !home.keeps_versions().await
+            && let Ok(Some(bytes)) = home.read().await
         {
             keep(self.session, &self.stack.id, &bytes)?;
         }

@@ -15,16 +15,18 @@ use zeroize::Zeroizing;
 
 use super::plan_keys::PlanKeys;
 use super::reached::Reached;
-use super::stack_locks::http_state;
 use super::stack_secrets::StackSecrets;
-use super::store::{hide_from_git, open_store, store_environment};
 use super::surroundings::{Repository, Surroundings};
+use crate::backends::{
+    HomeParts, StateHome, StatePlace, hide_from_git, home_of, open_store, state_name, store_environment,
+};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
 use crate::process::{Interrupts, Invocation, available_memory};
 use crate::secrets::redactor::Redactor;
-use crate::state::{Embedded, RemoteState, StateName, StateStore};
+use crate::stacks;
+use crate::state::{Embedded, StateName};
 use crate::tofu::Tofu;
 use crate::tofu::call::Narration;
 use crate::tofu::environment::{child_environment, with_http_backend, with_rare_collection};
@@ -67,42 +69,27 @@ pub struct SessionParts {
     pub processes: usize,
 }
 
-/// Who serves the state of stacks with an empty `backend "http" {}`.
-#[derive(Debug)]
-pub(super) enum StateAccess {
-    /// Nobody: no stack needs it.
-    Nobody,
-    /// This process.
-    Embedded(Box<Embedded>),
-    /// A server at this address; credentials come from the environment.
-    Remote(String),
+/// Opens where infra keeps the states of the project; nothing if no stack needs it.
+async fn open_place(parts: &SessionParts) -> Result<Option<StatePlace>> {
+    let project = &parts.project;
+    let wanted = parts.stacks.iter().any(|stack| stack.backend == Backend::Embedded);
+    if parts.state == StateNeed::No || (!wanted && parts.state != StateNeed::Served) {
+        return Ok(None);
+    }
+    if let Some(url) = &project.state.url {
+        return Ok(Some(StatePlace::Server(url.trim_end_matches('/').to_owned())));
+    }
+    hide_from_git(&project.infra_dir())?;
+    let secrets = parts.secrets.values().map(StackSecrets::backend_variables);
+    let env = store_environment(&parts.inherited, secrets);
+    Ok(Some(StatePlace::Store(open_store(project, &env, parts.clock).await?)))
 }
 
-/// Where a state can be looked at without tofu.
-#[derive(Debug)]
-pub(super) enum StateSource<'a> {
-    /// In the store that this process serves.
-    Store(&'a StateStore),
-    /// On another server.
-    Remote(Box<RemoteState>),
-    /// Nowhere: the backend of this kind is tofu's business.
-    Foreign(String),
-}
-
-impl StateAccess {
-    async fn open(parts: &SessionParts) -> Result<Self> {
-        let project = &parts.project;
-        let served = parts.stacks.iter().any(|stack| stack.backend == Backend::Embedded);
-        if parts.state == StateNeed::No || (!served && parts.state != StateNeed::Served) {
-            return Ok(Self::Nobody);
-        }
-        if let Some(url) = &project.state.url {
-            return Ok(Self::Remote(url.trim_end_matches('/').to_owned()));
-        }
-        hide_from_git(&project.infra_dir())?;
-        let env = store_environment(&parts.inherited, parts.secrets.values());
-        let store = open_store(project, &env, parts.clock).await?;
-        Ok(Self::Embedded(Box::new(Embedded::start(store, parts.run_id.clone()).await?)))
+/// Starts the server that gives tofu the states of a store.
+async fn serve(place: Option<&StatePlace>, run_id: Option<String>) -> Result<Option<Embedded>> {
+    match place {
+        Some(StatePlace::Store(store)) => Embedded::start(store.clone(), run_id).await.map(Some),
+        Some(StatePlace::Server(_)) | None => Ok(None),
     }
 }
 
@@ -138,7 +125,10 @@ pub struct Session {
     /// The clock.
     pub clock: Clock,
     pub(super) env: Environment,
-    pub(super) access: StateAccess,
+    /// Where infra keeps the states of the project, if a stack needs it.
+    pub(super) place: Option<StatePlace>,
+    /// What gives them to tofu, if they lie in a store.
+    embedded: Option<Embedded>,
     secrets: BTreeMap<StackId, StackSecrets>,
     /// Everything that must not be shown, and what hides it.
     hidden: RefCell<Hidden>,
@@ -163,7 +153,8 @@ impl Session {
         for warning in child.warnings {
             parts.events.warn(warning, Vec::new());
         }
-        let access = StateAccess::open(&parts).await?;
+        let place = open_place(&parts).await?;
+        let embedded = serve(place.as_ref(), parts.run_id.clone()).await?;
         let plan_keys = PlanKeys::new(parts.inherited);
         let session = Self {
             project: parts.project,
@@ -173,7 +164,8 @@ impl Session {
             interrupts: parts.interrupts,
             clock: parts.clock,
             env: with_rare_collection(child.env, available_memory(), parts.processes),
-            access,
+            place,
+            embedded,
             secrets: parts.secrets,
             hidden: RefCell::default(),
             outputs: RefCell::default(),
@@ -184,7 +176,7 @@ impl Session {
             reading: RefCell::default(),
         };
         let values = session.secrets.values().flat_map(|secrets| secrets.values.iter().cloned());
-        let password = session.embedded().map(Embedded::password);
+        let password = session.embedded.as_ref().map(Embedded::password);
         session.hide(values.chain(password).collect())?;
         Ok(session)
     }
@@ -234,16 +226,9 @@ impl Session {
         self.secrets_of(id).is_some_and(|secrets| !secrets.values.is_empty())
     }
 
-    fn embedded(&self) -> Option<&Embedded> {
-        match &self.access {
-            StateAccess::Embedded(server) => Some(server),
-            StateAccess::Nobody | StateAccess::Remote(_) => None,
-        }
-    }
-
     /// Ends the embedded server once its requests are answered.
     pub async fn close(self) {
-        if let StateAccess::Embedded(server) = self.access {
+        if let Some(server) = self.embedded {
             // The run is over and recorded; a server that cannot end cleanly changes nothing about it.
             let _ = server.shutdown().await;
         }
@@ -275,7 +260,7 @@ impl Session {
             // A stack that this program serves gets its credentials from the server.
             if !(name.starts_with("TF_HTTP_")
                 && stack.backend == Backend::Embedded
-                && self.embedded().is_some())
+                && self.embedded.is_some())
             {
                 env.set(name, value.as_str());
             }
@@ -313,71 +298,61 @@ impl Session {
         Narration::of(&self.tofu)
     }
 
-    /// Returns the lock of a stack that this program serves.
+    /// Returns the lock of a stack whose state lies in a store that this program opens itself.
     pub async fn lock_of(&self, stack: &Stack) -> Result<Option<StateLock>> {
-        match (&self.access, &stack.backend) {
-            (StateAccess::Embedded(server), Backend::Embedded) => {
-                let held = server.store().lock_of(&state_name(stack)?).await?;
-                Ok(held.map(|held| held.to_state_lock()))
-            }
+        match self.home_of(stack)? {
+            home @ StateHome::Store { .. } => home.lock_of().await,
             _ => Ok(None),
         }
     }
 
     /// Releases a lock that a child of this process left behind; the child must be dead.
     pub async fn release_left_lock(&self, stack: &Stack) -> Result<bool> {
-        match (&self.access, &stack.backend) {
-            (StateAccess::Embedded(server), Backend::Embedded) => {
+        match (&self.embedded, &stack.backend) {
+            (Some(server), Backend::Embedded) => {
                 server.release_locks_of_this_process(&state_name(stack)?).await
             }
             _ => Ok(false),
         }
     }
 
-    /// Returns where the state of a stack can be looked at without tofu.
-    pub(super) fn state_source(&self, stack: &Stack) -> Result<StateSource<'_>> {
-        match (&self.access, &stack.backend) {
-            (StateAccess::Embedded(server), Backend::Embedded) => Ok(StateSource::Store(server.store())),
-            (StateAccess::Remote(_), Backend::Embedded) => {
-                let env = self.environment_of(stack, &BTreeMap::new())?;
-                RemoteState::from_environment(&env).map(|remote| StateSource::Remote(Box::new(remote)))
-            }
-            (_, Backend::Configured { kind, .. }) if kind == "http" => {
-                let env = self.environment_of(stack, &BTreeMap::new())?;
-                Ok(match http_state(&stack.backend, env)? {
-                    Some(remote) => StateSource::Remote(Box::new(remote)),
-                    None => StateSource::Foreign(kind.clone()),
-                })
-            }
-            _ => Ok(StateSource::Foreign(stack.backend.kind().to_owned())),
+    /// Returns where the state of a stack lies.
+    pub fn home_of(&self, stack: &Stack) -> Result<StateHome> {
+        self.home_in(stack, &self.dir_of(stack))
+    }
+
+    /// Returns where the state of a stack lies according to what tofu resolved in this folder.
+    pub(super) fn home_in(&self, stack: &Stack, dir: &Path) -> Result<StateHome> {
+        let own = &stacks::settings_for(&self.project, &stack.id).env;
+        let env = self.environment_of(stack, own)?;
+        home_of(HomeParts { stack, place: self.place.as_ref(), dir, env, own })
+    }
+
+    /// Returns where a state of the project lies that may belong to no stack any more.
+    pub(super) fn home_named(&self, name: &StateName) -> Result<Option<StateHome>> {
+        let Some(place) = &self.place else { return Ok(None) };
+        place.home(name, self.some_environment()?).map(Some)
+    }
+
+    /// Returns the environment of any stack that has credentials for the server, or of none.
+    pub(super) fn some_environment(&self) -> Result<Environment> {
+        let has_secrets = |stack: &&Stack| self.secrets_of(&stack.id).is_some();
+        match self.stacks.iter().filter(|stack| stack.backend == Backend::Embedded).find(has_secrets) {
+            Some(stack) => self.environment_of(stack, &BTreeMap::new()),
+            None => Ok(self.env.clone()),
         }
     }
 
     fn backend_environment(&self, stack: &Stack) -> Result<Environment> {
+        let env = self.env.clone();
         if stack.backend != Backend::Embedded {
-            return Ok(self.env.clone());
+            return Ok(env);
         }
         let name = state_name(stack)?;
-        Ok(match &self.access {
-            StateAccess::Nobody => self.env.clone(),
-            StateAccess::Embedded(server) => {
-                with_http_backend(self.env.clone(), server.environment_for(&name))
-            }
-            StateAccess::Remote(url) => remote_environment(self.env.clone(), url, &name),
+        Ok(match (&self.embedded, &self.place) {
+            (Some(server), _) => with_http_backend(env, server.environment_for(&name)),
+            (None, Some(place)) => place.environment(env, &name),
+            (None, None) => env,
         })
     }
-}
-
-/// Returns the name a stack's state is kept under.
-pub fn state_name(stack: &Stack) -> Result<StateName> {
-    StateName::parse(stack.id.state_name())
-}
-
-pub(super) fn remote_environment(env: Environment, url: &str, name: &StateName) -> Environment {
-    // Both are rooted at `/states`: the configured address ends with it, the path begins with it.
-    let address = format!("{url}{}", name.url_path().trim_start_matches("/states"));
-    let lock = format!("{address}/lock");
-    env.with("TF_HTTP_ADDRESS", &address)
-        .with("TF_HTTP_LOCK_ADDRESS", &lock)
-        .with("TF_HTTP_UNLOCK_ADDRESS", &lock)
 }

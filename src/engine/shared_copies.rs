@@ -13,12 +13,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use super::applied;
-use super::session::{Session, state_name};
-use super::shelf::Shelf;
+use super::session::Session;
 use crate::atomic_file;
+use crate::backends::StateHome;
 use crate::error::{Error, Result, io};
-use crate::model::{Stack, StackId};
-use crate::state::{Keeping, StateName};
+use crate::model::{Backend, Stack, StackId};
+use crate::state::StateName;
 
 /// A copy as it travels.
 #[derive(Debug, Deserialize, Serialize)]
@@ -36,21 +36,25 @@ struct ParcelFile {
 }
 
 /// Puts the local copy of a stack beside its state; returns whether it lies there now.
-pub(super) async fn publish(session: &Session, stack: &Stack, home: &Path) -> Result<bool> {
-    let Some(shelf) = session.shelf_of(stack)? else { return Ok(false) };
-    let parcel = serde_json::to_vec(&pack(home)?)
+pub(super) async fn publish(session: &Session, stack: &Stack, copy: &Path) -> Result<bool> {
+    let Some(home) = shared_home(session, stack)? else { return Ok(false) };
+    let parcel = serde_json::to_vec(&pack(copy)?)
         .map_err(|error| Error::bug("a copy of what was applied has no JSON form").because(error))?;
-    match shelf {
-        Shelf::Store(store) => store.keep_copy(&state_name(stack)?, parcel.into()).await.map(|()| true),
-        Shelf::Server(server) => Ok(server.keep_copy(parcel).await? == Keeping::Kept),
+    home.keep_copy(parcel).await
+}
+
+/// Returns where the state of a stack lies if others may have it too.
+fn shared_home(session: &Session, stack: &Stack) -> Result<Option<StateHome>> {
+    match stack.backend == Backend::Embedded && session.project.state.shared() {
+        true => session.home_of(stack).map(Some),
+        false => Ok(None),
     }
 }
 
 /// Removes the copy beside the state of a stack that was destroyed.
 pub(super) async fn withdraw(session: &Session, stack: &Stack) -> Result<()> {
-    match session.shelf_of(stack)? {
-        Some(Shelf::Store(store)) => store.drop_copy(&state_name(stack)?).await,
-        Some(Shelf::Server(server)) => server.drop_copy().await,
+    match shared_home(session, stack)? {
+        Some(home) => home.drop_copy().await,
         None => Ok(()),
     }
 }
@@ -80,17 +84,16 @@ pub async fn fetch_copies(session: &Session) -> Result<()> {
 }
 
 async fn names(session: &Session) -> Result<Option<Vec<StateName>>> {
-    match session.shelf()? {
-        Some(Shelf::Store(store)) => store.copies().await.map(Some),
-        Some(Shelf::Server(server)) => server.copies().await,
-        None => Ok(None),
+    match &session.place {
+        // The project's own folder is shared with nobody.
+        Some(place) if session.project.state.shared() => place.copies(session.some_environment()?).await,
+        _ => Ok(None),
     }
 }
 
 async fn read(session: &Session, name: &StateName) -> Result<Option<Vec<u8>>> {
-    match session.shelf_at(name)? {
-        Some(Shelf::Store(store)) => Ok(store.copy_of(name).await?.map(Vec::from)),
-        Some(Shelf::Server(server)) => server.copy().await,
+    match session.home_named(name)? {
+        Some(home) => home.copy().await,
         None => Ok(None),
     }
 }

@@ -69,6 +69,11 @@ impl StackSecrets {
         self.files.is_empty()
     }
 
+    /// Returns what the files hold for a backend, as variables of the environment.
+    pub const fn backend_variables(&self) -> &BTreeMap<String, Zeroizing<String>> {
+        &self.env
+    }
+
     /// Returns whether the files hold what a backend asks for.
     pub fn has_credentials(&self) -> bool {
         !self.env.is_empty()

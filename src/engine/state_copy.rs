@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 use super::inspect::bare_run;
 use super::own_encryption::{Subject, declares};
 use super::session::Session;
-use super::state_edit::{StateFacts, pull_state};
-use super::state_place::StatePlace;
+use super::state_edit::pull_state;
+use crate::backends::{StateFacts, StateHome, hide_from_git};
 use crate::error::{Error, Kind, Result};
 use crate::model::{Stack, StackId};
 use crate::tofu::encryption::StateKey;
@@ -60,17 +60,17 @@ impl<'a> Sealing<'a> {
     }
 }
 
-/// Copies the state of a place without versions into `.infra/backups`; returns where to.
+/// Copies a state without versions into `.infra/backups`; returns where to.
 pub(super) async fn put_aside(
     session: &Session,
     stack: &Stack,
-    place: &StatePlace,
+    home: &StateHome,
     without: WithoutCopy,
 ) -> Result<Option<PathBuf>> {
-    if place.keeps_versions().await {
+    if home.keeps_versions().await {
         return Ok(None);
     }
-    let bytes = match place.read().await {
+    let bytes = match home.read().await {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Ok(None),
         Err(unread) => {
@@ -94,7 +94,7 @@ pub(super) fn keep(session: &Session, id: &StackId, bytes: &[u8]) -> Result<Path
     let serial = StateFacts::read(bytes).map_or(0, |facts| facts.serial);
     let folder = session.project.infra_dir().join("backups").join(id.state_name());
     let path = folder.join(format!("{time}-serial-{serial}.tfstate"));
-    super::store::hide_from_git(&session.project.infra_dir())?;
+    hide_from_git(&session.project.infra_dir())?;
     crate::atomic_file::write(&path, bytes)?;
     Ok(path)
 }

@@ -12,39 +12,12 @@ use zeroize::Zeroizing;
 use super::inspect::{prepared, successful};
 use super::session::Session;
 use super::state_copy::{Sealing, WithoutCopy, put_aside};
-use super::state_place::{Storing, place_of};
 use super::state_serial::with_serial;
+use crate::backends::{StateFacts, Storing};
 use crate::error::{Error, Result};
 use crate::model::{Safe, Stack, StackId};
 use crate::tofu::call::{self, PushMode};
 use crate::tofu::envelope;
-
-/// What identifies the content of a state.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct StateFacts {
-    /// Grows with every change.
-    pub serial: u64,
-    /// The same for all versions of one state.
-    pub lineage: String,
-    /// How many resources it has.
-    pub resources: usize,
-}
-
-impl StateFacts {
-    /// Reads them from a state; nothing if there is none, which tofu writes as one without a lineage.
-    pub fn of(bytes: &[u8]) -> Option<Self> {
-        Self::read(bytes).filter(|facts| !facts.lineage.is_empty())
-    }
-
-    /// Reads them from a state that may never have been stored: it has no lineage yet.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
-        let state: Value = serde_json::from_slice(bytes).ok()?;
-        let lineage = state.get("lineage")?.as_str()?.to_owned();
-        let resources = state.get("resources").and_then(Value::as_array).map_or(0, Vec::len);
-        let serial = state.get("serial").and_then(Value::as_u64)?;
-        Some(Self { serial, lineage, resources })
-    }
-}
 
 /// Returns the state of a stack, decrypted; empty if there is none.
 pub async fn pull_state(session: &Session, id: &StackId) -> Result<Zeroizing<Vec<u8>>> {
@@ -69,18 +42,18 @@ pub async fn push_state(session: &Session, id: &StackId, state: &[u8], mode: Pus
         PushMode::Careful => WithoutCopy::Refuse,
         PushMode::Forced => WithoutCopy::Accept,
     };
-    let place = place_of(session, stack)?;
-    let aside = put_aside(session, stack, &place, without).await?;
+    let home = session.home_of(stack)?;
+    let aside = put_aside(session, stack, &home, without).await?;
     // Older formats, and a state without a lineage, are tofu's to judge and to complete.
-    let sealed = match place.is_writable() && is_complete(state) {
+    let sealed = match home.is_writable() && is_complete(state) {
         true => Sealing::of(session, stack)?.sealed(state)?,
         false => None,
     };
     match sealed {
         Some(bytes) => {
-            let storing = Storing { operation: "state push", bytes: &bytes };
+            let storing = Storing { operation: "state push", bytes: &bytes, at: session.clock.now() };
             let passphrase = passphrase_of(session, id);
-            place.store(session, storing, |there| check_import(there, state, mode, passphrase)).await?;
+            home.store(storing, |there| check_import(there, state, mode, passphrase)).await?;
         }
         None => {
             push(session, stack, state, mode).await?;
@@ -144,7 +117,7 @@ pub async fn edit_state(
     let stack = session.stack(id)?;
     let base = prepared(session, stack).await?;
     if edit.changes() {
-        put_aside(session, stack, &place_of(session, stack)?, without).await?;
+        put_aside(session, stack, &session.home_of(stack)?, without).await?;
     }
     let done = successful(session, id, call::state_edit(base, edit)).await;
     if done.is_err() {
@@ -209,11 +182,5 @@ mod tests {
         assert!(refused(&old, &state(2, "l", ""), careful).is_some_and(|text| text.contains("older")));
         assert!(refused(&old, &state(3, "l", "1"), careful).is_some_and(|text| text.contains("another")));
         assert_eq!(refused(&old, &state(2, "m", ""), PushMode::Forced), None);
-    }
-
-    #[test]
-    fn what_is_no_state_has_no_facts() {
-        assert_eq!(StateFacts::of(b""), None);
-        assert_eq!(StateFacts::of(br#"{"version":4,"serial":0,"lineage":""}"#), None);
     }
 }

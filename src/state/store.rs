@@ -384,6 +384,11 @@ impl StateStore {
     }
 }
 
+/// Returns the id of a new lock, which nobody else has.
+pub fn new_lock_id() -> Result<String> {
+    random_text()
+}
+
 /// Returns a text that nobody else comes up with.
 pub(super) fn random_text() -> Result<String> {
     let mut bytes = [0; 12];

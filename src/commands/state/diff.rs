@@ -4,10 +4,11 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use zeroize::Zeroizing;
 
+use crate::backends::StateVersions;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, ResourceChange, Session, StateDiff, StateVersions};
+use crate::engine::{self, ResourceChange, Session, StateDiff};
 use crate::error::{Error, Exit, Result};
 use crate::model::StackId;
 use crate::report::Tone;

@@ -4,10 +4,11 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use serde_json::{Value, json};
 
+use crate::backends::StateVersions;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, StateVersions};
+use crate::engine;
 use crate::error::{Exit, Result};
 use crate::report::Table;
 

@@ -3,9 +3,9 @@
 use clap::Args;
 use serde_json::json;
 
+use crate::backends;
 use crate::commands::Context;
 use crate::commands::workspace::Workspace;
-use crate::engine;
 use crate::error::{Exit, Kind, Result};
 use crate::report::Tone;
 use crate::state::{Probe, StateStore, StorePlace};
@@ -52,9 +52,9 @@ async fn try_given(store: &str, context: &Context) -> Result<(StorePlace, Probe)
 async fn try_own(context: &Context) -> Result<(StorePlace, Probe)> {
     let workspace = Workspace::load(context)?;
     let env = workspace.store_environment(context).await?;
-    let place = engine::store_place(&workspace.project)?;
-    let probe = engine::open_store_untried(&workspace.project, &env, context.clock)?.probe().await?;
-    engine::remember_probe(&workspace.project, &probe, context.clock)?;
+    let place = backends::store_place(&workspace.project)?;
+    let probe = backends::open_store_untried(&workspace.project, &env, context.clock)?.probe().await?;
+    backends::remember_probe(&workspace.project, &probe, context.clock)?;
     Ok((place, probe))
 }
 

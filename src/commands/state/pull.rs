@@ -3,6 +3,7 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
+use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
@@ -36,7 +37,7 @@ pub(super) async fn run(args: &PullArgs, context: &Context) -> Result<Exit> {
             None => engine::pull_state(session, &id).await,
         })
         .await?;
-    if engine::StateFacts::of(&state).is_none() && args.version.is_none() {
+    if StateFacts::of(&state).is_none() && args.version.is_none() {
         return Err(Error::failed(format!("`{id}` has no state")));
     }
     context.terminal.data(&format!("{}\n", String::from_utf8_lossy(&state).trim_end_matches('\n')));

@@ -7,10 +7,11 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use zeroize::Zeroizing;
 
+use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, Session, StateFacts};
+use crate::engine::{self, Session};
 use crate::error::{Error, Exit, Result, io};
 use crate::model::StackId;
 use crate::tofu::call::PushMode;

@@ -3,10 +3,11 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
+use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, StateFacts};
+use crate::engine;
 use crate::error::{Error, Exit, Result};
 use crate::report::{Asking, confirm};
 use crate::tofu::call::PushMode;

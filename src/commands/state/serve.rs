@@ -11,10 +11,11 @@ use std::time::Duration;
 use clap::Args;
 use tokio::net::{TcpListener, TcpSocket};
 
+use crate::backends;
 use crate::commands::Context;
 use crate::commands::trust::things;
 use crate::commands::workspace::Workspace;
-use crate::engine;
+use crate::engine::StackSecrets;
 use crate::error::{Error, Exit, Kind, Result, io};
 use crate::model::Environment;
 use crate::model::project::SecretsSettings;
@@ -199,8 +200,8 @@ fn own_store(context: &Context) -> Result<StorePlace> {
             .hint("`--store DIR`, or a bucket")
     })?;
     let project = project::load(&root)?;
-    engine::hide_from_git(&project.infra_dir())?;
-    engine::store_place(&project)
+    backends::hide_from_git(&project.infra_dir())?;
+    backends::store_place(&project)
 }
 
 /// Returns the environment for a store; a bucket gets credentials from the secrets of the project around
@@ -211,7 +212,8 @@ async fn environment_for(place: &StorePlace, context: &Context) -> Result<Enviro
     }
     let workspace = Workspace::load(context)?;
     let secrets = workspace.secrets_of(context, &workspace.stacks.iter().collect::<Vec<_>>()).await?;
-    let mut env = engine::store_environment(&context.env, secrets.values());
+    let variables = secrets.values().map(StackSecrets::backend_variables);
+    let mut env = backends::store_environment(&context.env, variables);
     if let Some(region) = context.env.get("AWS_REGION") {
         env.set("AWS_REGION", region);
     }

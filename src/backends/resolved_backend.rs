@@ -51,7 +51,7 @@ impl BackendRecord<'_> {
 }
 
 /// Returns the workspace that was selected, if it is not the one that every backend begins with.
-pub(super) fn selected_workspace(data_dir: &Path) -> Option<String> {
+pub fn selected_workspace(data_dir: &Path) -> Option<String> {
     let name = std::fs::read_to_string(data_dir.join("environment")).ok()?.trim().to_owned();
     (!name.is_empty() && name != DEFAULT).then_some(name)
 }

@@ -3,12 +3,13 @@
 //! A bucket is tried out before it is trusted with a lock; the result is remembered below
 //! `.infra/probe`, so that runs do not pay for it. Begin at [`open_store`].
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
-use super::stack_secrets::StackSecrets;
 use crate::error::{Error, Result};
 use crate::model::{Clock, Environment, Fingerprint, Project};
 use crate::state::{Probe, Retention, StateStore, StorePlace};
@@ -42,10 +43,10 @@ pub fn hide_from_git(infra_dir: &Path) -> Result<()> {
 /// Returns the environment with the credentials for a store that are among the secrets.
 pub fn store_environment<'a>(
     inherited: &Environment,
-    secrets: impl Iterator<Item = &'a StackSecrets>,
+    secrets: impl Iterator<Item = &'a BTreeMap<String, Zeroizing<String>>>,
 ) -> Environment {
     let mut env = inherited.clone();
-    for (name, value) in secrets.flat_map(|secrets| &secrets.env) {
+    for (name, value) in secrets.flatten() {
         if STORE_VARIABLES.contains(&name.as_str()) {
             env.set(name, value.as_str());
         }

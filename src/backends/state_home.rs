@@ -1,0 +1,388 @@
+//! Where one state lies, and what can be done with it there without tofu.
+//!
+//! tofu gives the first state in an empty place a new lineage, raises the serial of every
+//! other and writes JSON of its own, so a state that must stay what it is goes around it:
+//! in the store, by the protocol of the http backend, or as a file, under the lock that
+//! there is. Begin at [`home_of`].
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use zeroize::Zeroizing;
+
+use super::http_state::{http_state, state_name};
+use super::resolved_backend::{BackendRecord, resolved_backend};
+use super::state_facts::StateFacts;
+use super::state_file;
+use super::state_place::StatePlace;
+use crate::error::{Error, Result};
+use crate::model::{Backend, Environment, LockInfo, Stack, StateLock};
+use crate::process;
+use crate::state::{
+    Claim, HeldLock, Keeping, Locking, RemoteState, StateName, StateStore, Unlocking, Version, Writing,
+    lock_of_file, lock_of_s3, new_lock_id, read_s3_state,
+};
+
+/// Where the state of one stack lies.
+#[derive(Debug)]
+pub enum StateHome {
+    /// In a store that this process opens itself.
+    Store {
+        /// The store.
+        store: StateStore,
+        /// Its name there.
+        name: StateName,
+    },
+    /// Behind a server of the http backend's protocol.
+    Server(Box<RemoteState>),
+    /// In a file.
+    File(PathBuf),
+    /// In a bucket of tofu's own `s3` backend, which is only read.
+    Bucket {
+        /// The backend as `init` resolved it.
+        backend: Backend,
+        /// The environment with its credentials.
+        env: Box<Environment>,
+    },
+    /// Where only tofu reaches it: in a backend of this kind.
+    OnlyTofu(String),
+}
+
+/// What decides where the state of a stack lies.
+#[derive(Debug)]
+pub struct HomeParts<'a> {
+    /// The stack.
+    pub stack: &'a Stack,
+    /// Where infra keeps the states of the project, if any stack asks for that.
+    pub place: Option<&'a StatePlace>,
+    /// The folder in which tofu was initialised.
+    pub dir: &'a Path,
+    /// The environment of everything that is done for the stack.
+    pub env: Environment,
+    /// The variables of the stack's own settings.
+    pub own: &'a BTreeMap<String, String>,
+}
+
+/// Returns where the state of a stack lies.
+pub fn home_of(parts: HomeParts<'_>) -> Result<StateHome> {
+    let HomeParts { stack, place, dir, env, own } = parts;
+    if stack.backend == Backend::Embedded {
+        return match place {
+            Some(place) => place.home(&state_name(stack)?, env),
+            None => Ok(StateHome::OnlyTofu(stack.backend.kind().to_owned())),
+        };
+    }
+    let backend = resolved_backend(&stack.backend, BackendRecord { dir, env: &env, own });
+    Ok(match backend.kind() {
+        "http" => match http_state(&backend, env)? {
+            Some(state) => StateHome::Server(Box::new(state)),
+            None => StateHome::OnlyTofu("http".to_owned()),
+        },
+        "local" => StateHome::File(dir.join(backend.attribute("path").unwrap_or("terraform.tfstate"))),
+        "s3" => StateHome::Bucket { backend, env: Box::new(env) },
+        kind => StateHome::OnlyTofu(kind.to_owned()),
+    })
+}
+
+/// What is stored under the lock of a state.
+#[derive(Clone, Copy, Debug)]
+pub struct Storing<'a> {
+    /// What the lock says is done.
+    pub operation: &'a str,
+    /// The bytes to store.
+    pub bytes: &'a [u8],
+    /// The present time.
+    pub at: Timestamp,
+}
+
+/// The versions of a state, oldest first, and which of them is current.
+#[derive(Clone, Debug)]
+pub struct StateVersions {
+    /// The number of the current one; none if the state is deleted.
+    pub current: Option<u64>,
+    /// All that are kept.
+    pub versions: Vec<Version>,
+}
+
+/// How a lock was released against its holder.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Release {
+    /// It is free now.
+    Released,
+    /// It was free already.
+    Meanwhile,
+    /// Somebody else took it since.
+    LockedAnew,
+    /// Only tofu can release it.
+    ByTofu,
+}
+
+impl StateHome {
+    /// Returns the type of the backend, as users write it.
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Store { .. } | Self::Server(_) => "http",
+            Self::File(_) => "local",
+            Self::Bucket { .. } => "s3",
+            Self::OnlyTofu(kind) => kind,
+        }
+    }
+
+    /// Returns the bytes as they lie there; encrypted ones stay encrypted.
+    pub async fn read(&self) -> Result<Option<Zeroizing<Vec<u8>>>> {
+        let bytes = match self {
+            Self::Store { store, name } => store.read(name).await?.map(|bytes| bytes.to_vec()),
+            Self::Server(state) => state.read().await?,
+            Self::File(path) => state_file::read(path)?,
+            Self::Bucket { backend, env } => read_s3_state(backend, env).await?.map(|bytes| bytes.to_vec()),
+            Self::OnlyTofu(_) => return Err(Error::unavailable("only tofu can read this backend")),
+        };
+        Ok(bytes.map(Zeroizing::new))
+    }
+
+    /// Returns what identifies the state, where there is one.
+    pub async fn facts(&self) -> Result<Option<StateFacts>> {
+        Ok(self.read().await?.and_then(|bytes| StateFacts::of(&bytes)))
+    }
+
+    /// Returns whether infra can read it without tofu.
+    pub const fn is_readable(&self) -> bool {
+        !matches!(self, Self::OnlyTofu(_))
+    }
+
+    /// Returns whether [`Self::store`] works here.
+    pub const fn is_writable(&self) -> bool {
+        matches!(self, Self::Store { .. } | Self::Server(_) | Self::File(_))
+    }
+
+    /// Returns whether what is overwritten here can be had back.
+    pub async fn keeps_versions(&self) -> bool {
+        match self {
+            Self::Store { .. } => true,
+            Self::Server(state) => state.versions().await.is_ok(),
+            Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => false,
+        }
+    }
+
+    /// Returns whether infra can list versions here.
+    pub const fn lists_versions(&self) -> bool {
+        matches!(self, Self::Store { .. } | Self::Server(_))
+    }
+
+    /// Returns the versions that are kept; nothing where infra knows of none.
+    pub async fn versions(&self) -> Result<Option<StateVersions>> {
+        match self {
+            Self::Store { store, name } => {
+                let (versions, current) = (store.versions(name).await?, store.current(name).await?);
+                Ok(Some(StateVersions { current, versions }))
+            }
+            Self::Server(state) => {
+                let all = state.versions().await?;
+                Ok(Some(StateVersions { current: all.current, versions: all.versions }))
+            }
+            Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(None),
+        }
+    }
+
+    /// Returns an old version as it lies there.
+    pub async fn version(&self, number: u64) -> Result<Option<Zeroizing<Vec<u8>>>> {
+        let bytes = match self {
+            Self::Store { store, name } => {
+                store.read_version(name, number).await?.map(|bytes| bytes.to_vec())
+            }
+            Self::Server(state) => state.version(number).await?,
+            Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => None,
+        };
+        Ok(bytes.map(Zeroizing::new))
+    }
+
+    /// Returns who holds the state; nothing where the backend cannot be asked.
+    pub async fn lock_of(&self) -> Result<Option<StateLock>> {
+        let held = match self {
+            Self::Store { store, name } => store.lock_of(name).await?,
+            Self::Server(state) => state.lock_of().await?,
+            Self::Bucket { backend, env } => lock_of_s3(backend, env).await?,
+            Self::File(path) => return Ok(lock_of_file(path)),
+            Self::OnlyTofu(_) => None,
+        };
+        Ok(held.as_ref().map(HeldLock::to_state_lock))
+    }
+
+    /// Returns whether [`Self::lock_of`] can tell.
+    pub const fn tells_its_lock(&self) -> bool {
+        !matches!(self, Self::OnlyTofu(_))
+    }
+
+    /// Releases a lock against its holder.
+    pub async fn force_unlock(&self, lock: &StateLock) -> Result<Release> {
+        match self {
+            Self::Store { store, name } => Ok(match store.force_unlock(name, &lock.info.id).await? {
+                Unlocking::Released(_) => Release::Released,
+                Unlocking::NotLocked | Unlocking::Repeated => Release::Meanwhile,
+                Unlocking::Held(_) | Unlocking::OfAnother(_) => Release::LockedAnew,
+            }),
+            Self::Server(state) => {
+                let info = serde_json::to_vec(&lock.info)
+                    .map_err(|error| Error::bug("a lock has no JSON form").because(error))?;
+                state.force_unlock(&HeldLock::from_client(&info, None)?).await?;
+                Ok(Release::Released)
+            }
+            Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(Release::ByTofu),
+        }
+    }
+
+    /// Keeps runs from the state as far as its home allows it; a held lock is an error.
+    ///
+    /// The lock of a file or of a bucket is only looked at: it belongs to tofu.
+    pub async fn hold(&self, operation: &str, at: Timestamp) -> Result<Hold<'_>> {
+        let who = format!("infra@{}", process::hostname());
+        let held = match self {
+            Self::Store { store, name } => {
+                let lock = lock_in_store(store, name, (operation, &who), at).await?;
+                return Ok(Hold { home: self, lock: Some(lock) });
+            }
+            Self::Server(state) => {
+                return Ok(Hold { home: self, lock: state.lock(operation, &who, at).await? });
+            }
+            Self::File(path) => lock_of_file(path).is_some(),
+            Self::Bucket { backend, env } => lock_of_s3(backend, env).await?.is_some(),
+            Self::OnlyTofu(_) => false,
+        };
+        match held {
+            true => Err(Error::locked("somebody is at work on the state")),
+            false => Ok(Hold { home: self, lock: None }),
+        }
+    }
+
+    /// Stores bytes, if what is there allows it, and reads them back.
+    pub async fn store(
+        &self,
+        storing: Storing<'_>,
+        allowed: impl Fn(Option<&[u8]>) -> Result<()>,
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        let hold = self.hold(storing.operation, storing.at).await?;
+        let stored = self.exchange(&hold, storing.bytes, allowed).await;
+        let released = hold.release().await;
+        let stored = stored?;
+        released?;
+        stored.ok_or_else(|| Error::failed("the state that was stored is not there"))
+    }
+
+    async fn exchange(
+        &self,
+        hold: &Hold<'_>,
+        bytes: &[u8],
+        allowed: impl Fn(Option<&[u8]>) -> Result<()>,
+    ) -> Result<Option<Zeroizing<Vec<u8>>>> {
+        allowed(self.read().await?.as_ref().map(|there| there.as_slice()))?;
+        self.write(hold, bytes).await?;
+        self.read().await
+    }
+
+    /// Stores bytes for whoever holds the state.
+    pub async fn write(&self, hold: &Hold<'_>, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Store { store, name } => {
+                written(store.write_as(name, &hold.claim(), bytes.to_vec().into()).await?)
+            }
+            Self::Server(state) => state.write(hold.lock.as_ref(), bytes.to_vec()).await,
+            Self::File(path) => state_file::write(path, bytes),
+            Self::Bucket { .. } | Self::OnlyTofu(_) => {
+                Err(Error::bug("a state was to be stored where only tofu can"))
+            }
+        }
+    }
+
+    /// Keeps a copy of what was applied beside the state; returns whether it lies there now.
+    pub async fn keep_copy(&self, copy: Vec<u8>) -> Result<bool> {
+        match self {
+            Self::Store { store, name } => store.keep_copy(name, copy.into()).await.map(|()| true),
+            Self::Server(state) => Ok(state.keep_copy(copy).await? == Keeping::Kept),
+            Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(false),
+        }
+    }
+
+    /// Returns the copy of what was applied, where there is one.
+    pub async fn copy(&self) -> Result<Option<Vec<u8>>> {
+        match self {
+            Self::Store { store, name } => Ok(store.copy_of(name).await?.map(Vec::from)),
+            Self::Server(state) => state.copy().await,
+            Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(None),
+        }
+    }
+
+    /// Removes the copy of what was applied.
+    pub async fn drop_copy(&self) -> Result<()> {
+        match self {
+            Self::Store { store, name } => store.drop_copy(name).await,
+            Self::Server(state) => state.drop_copy().await,
+            Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(()),
+        }
+    }
+}
+
+async fn lock_in_store(
+    store: &StateStore,
+    name: &StateName,
+    (operation, who): (&str, &str),
+    at: Timestamp,
+) -> Result<HeldLock> {
+    let info = LockInfo {
+        id: new_lock_id()?,
+        operation: operation.to_owned(),
+        who: who.to_owned(),
+        created: at.to_string(),
+        ..LockInfo::default()
+    };
+    let info =
+        serde_json::to_vec(&info).map_err(|error| Error::bug("a lock has no JSON form").because(error))?;
+    let wanted = HeldLock::from_client(&info, Some(process::this_holder(None)))?;
+    match store.lock(name, &wanted).await? {
+        Locking::Granted => Ok(wanted),
+        Locking::Held(held) => {
+            let info = held.to_state_lock().info;
+            Err(Error::locked("somebody else holds the lock of the state")
+                .fact("holder", info.who)
+                .fact("lock id", info.id)
+                .hint("`infra locks`"))
+        }
+    }
+}
+
+fn written(writing: Writing) -> Result<()> {
+    match writing {
+        Writing::Accepted => Ok(()),
+        Writing::Locked(_) | Writing::Stale | Writing::OfAnother(_) => {
+            Err(Error::locked("the lock of the state was lost meanwhile").hint("`infra locks`"))
+        }
+    }
+}
+
+/// A state that runs are kept from until it is released.
+#[derive(Debug)]
+pub struct Hold<'a> {
+    home: &'a StateHome,
+    lock: Option<HeldLock>,
+}
+
+impl Hold<'_> {
+    /// Returns what the holder may claim in a store.
+    pub fn claim(&self) -> Claim {
+        Claim { lock_id: self.lock.as_ref().map(|lock| lock.id().to_owned()), user: None }
+    }
+
+    /// Returns whether nothing but the look at a lock keeps others away.
+    pub const fn is_only_a_look(&self) -> bool {
+        self.lock.is_none()
+    }
+
+    /// Lets runs in again.
+    pub async fn release(self) -> Result<()> {
+        match (self.home, self.lock) {
+            (StateHome::Store { store, name }, Some(lock)) => store.unlock(name, lock.id()).await.map(drop),
+            (StateHome::Server(state), Some(lock)) => state.unlock(&lock).await,
+            _ => Ok(()),
+        }
+    }
+}

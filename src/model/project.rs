@@ -216,6 +216,8 @@ pub struct StackSettings {
     pub env: BTreeMap<String, String>,
     /// Whether destroying anything here always asks; `None` says nothing, so that a later pattern can.
     pub protect: Option<bool>,
+    /// The id that the stack had before; its state comes along.
+    pub was: Option<StackId>,
 }
 
 impl StackSettings {

@@ -116,6 +116,9 @@ pub struct StackConfig {
     pub env: BTreeMap<String, String>,
     /// Whether a plan that destroys anything here always asks.
     pub protect: Option<bool>,
+    /// The id that the stack had before; its state comes along.
+    #[schemars(with = "Option<String>")]
+    pub was: Option<Spanned<String>>,
 }
 
 /// How runs behave.

@@ -15,7 +15,7 @@ use crate::error::{Error, Result, io};
 use crate::model::project::{
     ConfigureSettings, RunSettings, SecretsSettings, StackSettings, StateSettings, TofuSettings,
 };
-use crate::model::{Project, nearest};
+use crate::model::{Project, StackId, nearest};
 
 const FILE: &str = "infra.yaml";
 
@@ -69,8 +69,28 @@ fn check(config: &InfraConfig, source: &Source<'_>) -> Result<()> {
         for (name, value) in &settings.env {
             check_variable(pattern, name, value, source)?;
         }
+        if let Some(was) = &settings.was {
+            check_was(pattern, was, source)?;
+        }
     }
     Ok(())
+}
+
+/// A state can come along with one stack only.
+fn check_was(pattern: &Spanned<String>, was: &Spanned<String>, source: &Source<'_>) -> Result<()> {
+    let is_glob = |text: &str| text.contains(['*', '?', '[', '{']);
+    let flaw = if is_glob(&pattern.value) {
+        format!("`was` of `{}` would hold for several stacks", pattern.value)
+    } else if was.value.trim_matches('/').is_empty() || is_glob(&was.value) {
+        format!("`was` of `{}` must be the id of one stack, found `{}`", pattern.value, was.value)
+    } else if was.value == pattern.value {
+        format!("`was` of `{}` is the id that it has", pattern.value)
+    } else {
+        return Ok(());
+    };
+    Err(source
+        .wrong(was.referenced, flaw)
+        .hint("write it under the new id: `\"01-base/network\": { was: \"01-base/net\" }`"))
 }
 
 /// A sign in a name that ends it would set another variable than the one that is read here.
@@ -186,6 +206,7 @@ fn stack_settings(config: StackConfig) -> StackSettings {
         inputs: config.inputs.into_iter().map(|(name, output)| (name, output.0)).collect(),
         env: config.env,
         protect: config.protect,
+        was: config.was.map(|was| StackId::new(was.value)),
     }
 }
 

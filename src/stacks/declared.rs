@@ -29,12 +29,33 @@ pub fn declare(project: &Project, stacks: &mut [Stack]) -> Result<Vec<String>> {
             merged[index] = merge(std::mem::take(&mut merged[index]), settings);
         }
     }
+    check_former_ids(&merged, stacks)?;
     for (index, settings) in merged.into_iter().enumerate() {
         let feeding = feeding(&settings, &stacks[index].id, stacks)?;
         stacks[index].depends_on.extend(feeding.into_values().map(|output| output.stack));
         stacks[index].tags = settings.tags;
     }
     Ok(notes)
+}
+
+/// A state has one stack: a former id is nobody's id today, and nobody else's former one.
+fn check_former_ids(settings: &[StackSettings], stacks: &[Stack]) -> Result<()> {
+    let mut taken: BTreeMap<&StackId, &StackId> = BTreeMap::new();
+    for (settings, stack) in settings.iter().zip(stacks) {
+        let Some(was) = &settings.was else { continue };
+        let wrong = |message: String| {
+            Error::invalid(message).at("infra.yaml").fact("key", format!("stacks: was of `{}`", stack.id))
+        };
+        if stacks.iter().any(|other| other.id == *was) {
+            return Err(wrong(format!("`{was}` is a stack, so its state cannot be that of `{}`", stack.id))
+                .hint("take `was` away, or the folder of the old stack"));
+        }
+        if let Some(other) = taken.insert(was, &stack.id) {
+            return Err(wrong(format!("`{other}` and `{}` cannot both have been `{was}`", stack.id))
+                .hint("keep `was` at the one whose resources it had"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the inputs of a stack with the ids of the stacks that feed them, resolved from short names.

@@ -77,6 +77,7 @@ pub fn merge(mut merged: StackSettings, later: &StackSettings) -> StackSettings 
     merged.env.extend(later.env.clone());
     merged.pool = later.pool.clone().or(merged.pool);
     merged.protect = later.protect.or(merged.protect);
+    merged.was = later.was.clone().or(merged.was);
     merged
 }
 

@@ -386,7 +386,7 @@ fn client_of(environment: &[(&'static str, String)]) -> (Client, String) {
 #[tokio::test]
 async fn the_environment_leads_to_the_embedded_server() {
     let folder = tempfile::tempdir().unwrap();
-    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned())).await.unwrap();
+    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned()), None).await.unwrap();
     let name = StateName::parse("02 apps/lock").unwrap();
     let environment = embedded.environment_for(&name);
     let (client, path) = client_of(&environment);
@@ -404,7 +404,7 @@ async fn the_environment_leads_to_the_embedded_server() {
 #[tokio::test]
 async fn a_lock_left_by_a_dead_client_of_this_process_is_released() {
     let folder = tempfile::tempdir().unwrap();
-    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned())).await.unwrap();
+    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned()), None).await.unwrap();
     let name = StateName::parse("a").unwrap();
     let (client, path) = client_of(&embedded.environment_for(&name));
     client.send("LOCK", &format!("{path}/lock"), info("1")).await;
@@ -422,7 +422,7 @@ async fn a_lock_left_by_a_dead_client_of_this_process_is_released() {
 async fn the_lock_of_another_process_is_left_alone() {
     let Tested { client, folder, server: _server } = Tested::start().await;
     client.send("LOCK", "/states/a/lock", info("1")).await;
-    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned())).await.unwrap();
+    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned()), None).await.unwrap();
 
     let released = embedded.release_locks_of_this_process(&StateName::parse("a").unwrap()).await.unwrap();
 
@@ -433,7 +433,7 @@ async fn the_lock_of_another_process_is_left_alone() {
 #[tokio::test]
 async fn a_lock_that_arrives_after_its_client_was_given_up_is_released_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned())).await.unwrap();
+    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned()), None).await.unwrap();
     let name = StateName::parse("a").unwrap();
     let (client, path) = client_of(&embedded.environment_for(&name));
     assert!(!embedded.release_locks_of_this_process(&name).await.unwrap());

@@ -102,7 +102,8 @@ impl StateAccess {
         hide_from_git(&project.infra_dir())?;
         let env = store_environment(&parts.inherited, parts.secrets.values());
         let store = open_store(project, &env, parts.clock).await?;
-        Ok(Self::Embedded(Box::new(Embedded::start(store, parts.run_id.clone()).await?)))
+        let name = project.is_named.then(|| project.name.clone());
+        Ok(Self::Embedded(Box::new(Embedded::start(store, parts.run_id.clone(), name).await?)))
     }
 }
 

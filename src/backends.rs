@@ -16,7 +16,7 @@ mod store;
 pub use http_state::state_name;
 pub use resolved_backend::selected_workspace;
 pub use state_facts::StateFacts;
-pub use state_home::{Hold, HomeParts, Release, StateHome, StateVersions, Storing, home_of};
+pub use state_home::{Hold, HomeParts, Release, STATE_ELSEWHERE, StateHome, StateVersions, Storing, home_of};
 pub use state_place::StatePlace;
 pub use store::{
     hide_from_git, open_store, open_store_untried, remember_probe, store_environment, store_place,

@@ -34,7 +34,7 @@ pub use difference::{PlanDifference, ValueDifference};
 pub use duration::human_duration;
 pub use environment::Environment;
 pub use fingerprint::Fingerprint;
-pub use lock::{Holder, LockInfo, ProcessPlace, StateLock};
+pub use lock::{Holder, LockInfo, MOVED, ProcessPlace, StateLock};
 pub use natural::natural_key;
 pub use nearest::nearest;
 pub use project::{Project, StackSettings};

@@ -62,6 +62,52 @@ fn a_lock_on_the_server_keeps_the_real_tofu_out() {
     project.run("plan x").succeeds();
 }
 
+#[test]
+fn the_real_tofu_is_told_where_a_moved_state_went_and_changes_nothing() {
+    let server = Served::start();
+    let project = project_on(&format!("http://{}/states", server.address)).stack("01-a/x", SIMPLE);
+    project.run("apply x --yes").succeeds();
+    let versions = server.send("GET", "/states/01-a/x?versions", "").body;
+    let moved = r#"{"moved":{"to":"s3://new-place"}}"#;
+    assert_eq!(server.send("POST", "/status/01-a/x", moved).status, 200);
+
+    let plan = project.run("tofu --stack x -- plan -input=false");
+    let unlocked = project.run("tofu --stack x -- plan -lock=false -input=false");
+
+    assert!(plan.code != Some(0) && unlocked.code != Some(0), "{} {}", plan.stdout, unlocked.stdout);
+    assert!(plan.stderr.contains("s3://new-place") && plan.stderr.contains("moved"), "{}", plan.stderr);
+    assert!(!unlocked.stdout.contains("will be created"), "{}", unlocked.stdout);
+    assert_eq!(server.send("GET", "/states/01-a/x?versions", "").body, versions);
+    project.run("force-unlock x --yes").exits(65).stderr_has("s3://new-place").stderr_has("state-elsewhere");
+    project.run("force-unlock x --yes --force").exits(65);
+    project.run("locks").succeeds().stdout_has("moved to s3://new-place").stderr_has("no stack is locked");
+    assert_eq!(server.send("POST", "/status/01-a/x", "\"lifted\"").status, 200);
+    assert_eq!(project.resources("x"), ["terraform_data.thing"]);
+}
+
+#[test]
+fn marks_need_the_right_to_write_and_are_counted() {
+    let server = with_users();
+    let send = |user, password, method, body: &str| {
+        server.send_as(Some((user, password)), method, "/status/01-a/x", body)
+    };
+    server.send_as(Some(("ci", "ci-secret")), "POST", "/states/01-a/x", "one");
+
+    assert_eq!(send("viewer", "look", "GET", "").status, 200);
+    for mark in [r#"{"moved":{"to":"y"}}"#, "\"lifted\"", "\"left_behind\"", r#"{"of_project":"p"}"#] {
+        assert_eq!(send("viewer", "look", "POST", mark).status, 403, "{mark}");
+    }
+    assert_eq!(server.send_as(Some(("viewer", "look")), "GET", "/status/01-a/y", "").status, 403);
+    assert_eq!(server.send_as(None, "GET", "/status/01-a/x", "").status, 401);
+    assert_eq!(send("ci", "ci-secret", "POST", r#"{"of_project":"p"}"#).status, 200);
+    let metrics = server.send_as(None, "GET", "/metrics", "").body;
+    assert!(metrics.contains(r#"action="mark",status="200"} 1"#), "{metrics}");
+    assert!(metrics.contains(r#"action="mark",status="403"} 4"#), "{metrics}");
+    let listed: serde_json::Value =
+        serde_json::from_str(&server.send_as(Some(("admin", "all")), "GET", "/states", "").body).unwrap();
+    assert_eq!((&listed[0]["project"], &listed[0]["moved"]), (&"p".into(), &serde_json::Value::Null));
+}
+
 const USERS: &str = r#"
 users:
   admin:

@@ -12,8 +12,10 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use infra::model::Clock;
-use infra::state::{Credentials, Embedded, Limits, Server, Service, StateName, StateStore};
+use infra::model::{Clock, Environment};
+use infra::state::{
+    Credentials, Embedded, Limits, Mark, Marking, RemoteState, Server, Service, StateName, StateStore,
+};
 use jiff::Timestamp;
 use md5::{Digest, Md5};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -386,7 +388,7 @@ fn client_of(environment: &[(&'static str, String)]) -> (Client, String) {
 #[tokio::test]
 async fn the_environment_leads_to_the_embedded_server() {
     let folder = tempfile::tempdir().unwrap();
-    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned())).await.unwrap();
+    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned()), None).await.unwrap();
     let name = StateName::parse("02 apps/lock").unwrap();
     let environment = embedded.environment_for(&name);
     let (client, path) = client_of(&environment);
@@ -404,7 +406,7 @@ async fn the_environment_leads_to_the_embedded_server() {
 #[tokio::test]
 async fn a_lock_left_by_a_dead_client_of_this_process_is_released() {
     let folder = tempfile::tempdir().unwrap();
-    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned())).await.unwrap();
+    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned()), None).await.unwrap();
     let name = StateName::parse("a").unwrap();
     let (client, path) = client_of(&embedded.environment_for(&name));
     client.send("LOCK", &format!("{path}/lock"), info("1")).await;
@@ -422,7 +424,7 @@ async fn a_lock_left_by_a_dead_client_of_this_process_is_released() {
 async fn the_lock_of_another_process_is_left_alone() {
     let Tested { client, folder, server: _server } = Tested::start().await;
     client.send("LOCK", "/states/a/lock", info("1")).await;
-    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned())).await.unwrap();
+    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned()), None).await.unwrap();
 
     let released = embedded.release_locks_of_this_process(&StateName::parse("a").unwrap()).await.unwrap();
 
@@ -433,7 +435,7 @@ async fn the_lock_of_another_process_is_left_alone() {
 #[tokio::test]
 async fn a_lock_that_arrives_after_its_client_was_given_up_is_released_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned())).await.unwrap();
+    let embedded = Embedded::start(store(folder.path()), Some("run-1".to_owned()), None).await.unwrap();
     let name = StateName::parse("a").unwrap();
     let (client, path) = client_of(&embedded.environment_for(&name));
     assert!(!embedded.release_locks_of_this_process(&name).await.unwrap());
@@ -442,4 +444,190 @@ async fn a_lock_that_arrives_after_its_client_was_given_up_is_released_at_the_en
     embedded.shutdown().await.unwrap();
 
     assert_eq!(store(folder.path()).lock_of(&name).await.unwrap(), None);
+}
+
+const MOVED: &str = r#"{"moved":{"to":"s3://new"}}"#;
+
+#[tokio::test]
+async fn a_moved_state_answers_409_with_the_new_place_to_everything_but_its_versions() {
+    let Tested { client, folder: _folder, server: _server } = Tested::start().await;
+    client.send("POST", "/states/a", "one").await;
+    client.send("LOCK", "/states/a/lock", info("1")).await;
+    assert_eq!(client.send("POST", "/status/a", MOVED).await.status, 423);
+    assert_eq!(client.send("POST", "/status/a?ID=2", MOVED).await.status, 423);
+
+    assert_eq!(client.send("POST", "/status/a?ID=1", MOVED).await.status, 200);
+
+    for (method, path, body) in [
+        ("GET", "/states/a", ""),
+        ("HEAD", "/states/a", ""),
+        ("POST", "/states/a?ID=1", "two"),
+        ("POST", "/states/a?ID=1&at=2020-01-01T00:00:00Z", "two"),
+        ("DELETE", "/states/a?ID=1", ""),
+        ("POST", "/status/a?ID=1", r#"{"of_project":"p"}"#),
+    ] {
+        let reply = client.send(method, path, body).await;
+        assert_eq!(reply.status, 409, "{method} {path}");
+        assert!(method == "HEAD" || reply.text().contains("was moved to s3://new"), "{}", reply.text());
+    }
+    for (method, path) in [
+        ("LOCK", "/states/a/lock"),
+        ("PUT", "/states/a/lock"),
+        ("UNLOCK", "/states/a/lock"),
+        ("UNLOCK", "/states/a/lock?force=true"),
+    ] {
+        let reply = client.send(method, path, info("1")).await;
+        let lock: serde_json::Value = serde_json::from_str(reply.text()).unwrap();
+        assert_eq!((reply.status, &lock["Operation"]), (409, &"moved".into()), "{method} {path}");
+        assert_eq!((&lock["Info"], lock["ID"] == "1"), (&"s3://new".into(), false));
+    }
+    assert!(client.send("GET", "/states/a?versions", "").await.text().contains("\"current\": 1"));
+    assert_eq!(client.send("GET", "/states/a?version=1", "").await.text(), "one");
+    let listed: serde_json::Value =
+        serde_json::from_str(client.send("GET", "/states", "").await.text()).unwrap();
+    assert_eq!(
+        (&listed[0]["moved"]["to"], &listed[0]["lock"]),
+        (&"s3://new".into(), &serde_json::Value::Null)
+    );
+
+    assert_eq!(client.send("POST", "/status/a", "\"lifted\"").await.status, 200);
+    assert_eq!(client.send("GET", "/states/a", "").await.text(), "one");
+    assert_eq!(client.send("LOCK", "/states/a/lock", info("2")).await.status, 200);
+}
+
+#[tokio::test]
+async fn what_is_no_mark_is_refused_and_changes_nothing() {
+    let Tested { client, folder: _folder, server: _server } = Tested::start().await;
+    client.send("POST", "/states/a", "one").await;
+    let before = client.send("GET", "/status/a", "").await.body;
+
+    for body in [
+        "",
+        "{}",
+        "moved",
+        "\"Moved\"",
+        "\"moved\"",
+        "[]",
+        "null",
+        r#"{"moved":{}}"#,
+        r#"{"moved":{"to":""}}"#,
+        r#"{"moved":{"to":"a\nb"}}"#,
+        r#"{"of_project":""}"#,
+        r#"{"of_project":7}"#,
+        r#"{"moved":{"to":"x","force":true}}"#,
+        r#"{"lifted":{},"left_behind":{}}"#,
+    ] {
+        assert_eq!(client.send("POST", "/status/a", body).await.status, 400, "{body}");
+    }
+    let long = format!("{{\"of_project\":\"{}\"}}", "x".repeat(70_000));
+    assert_eq!(client.send("POST", "/status/a", long).await.status, 413);
+    for method in ["PUT", "DELETE", "LOCK", "UNLOCK"] {
+        assert_eq!(client.send(method, "/status/a", MOVED).await.status, 405, "{method}");
+    }
+    for path in ["/status/", "/status/../a", "/status/a//b"] {
+        assert_eq!(client.send("POST", path, MOVED).await.status, 400, "{path}");
+    }
+    assert_eq!(client.with(None).send("POST", "/status/a", MOVED).await.status, 401);
+    assert_eq!(client.send("GET", "/status/a", "").await.body, before);
+}
+
+#[tokio::test]
+async fn a_version_keeps_the_time_that_the_query_says() {
+    let Tested { client, folder: _folder, server: _server } = Tested::start().await;
+
+    for broken in ["yesterday", "", "2020-01-01", "2020-01-01T00:00:00%zz"] {
+        let reply = client.send("POST", &format!("/states/a?at={broken}"), "x").await;
+        assert_eq!(reply.status, 400, "{broken}");
+    }
+    assert_eq!(client.send("POST", "/states/a?at=2020-01-01T02:00:00%2B02:00", "one").await.status, 200);
+
+    let versions = client.send("GET", "/states/a?versions", "").await;
+    assert!(versions.text().contains("2020-01-01T00:00:00Z"), "{}", versions.text());
+}
+
+fn remote(client: &Client, path: &str) -> RemoteState {
+    let (user, password) = client.credentials.as_ref().unwrap().split_once(':').unwrap();
+    let address = format!("http://{}{path}", client.address);
+    let mut env = Environment::default();
+    env.set("TF_HTTP_LOCK_ADDRESS", format!("{address}/lock"));
+    env.set("TF_HTTP_UNLOCK_ADDRESS", format!("{address}/lock"));
+    env.set("TF_HTTP_ADDRESS", address);
+    env.set("TF_HTTP_USERNAME", user);
+    env.set("TF_HTTP_PASSWORD", password);
+    RemoteState::from_environment(&env).unwrap()
+}
+
+#[tokio::test]
+async fn the_client_marks_under_its_lock_and_says_where_a_moved_state_went() {
+    let Tested { client, folder: _folder, server: _server } = Tested::start().await;
+    let state = remote(&client, "/tfstate/states/a/states/b");
+    let at = Timestamp::from_second(1_000_000_000).unwrap();
+    state.write_version(None, b"one".to_vec(), at).await.unwrap();
+    let lock = state.lock("migrate", "dana@laptop", at).await.unwrap().unwrap();
+    let elsewhere = Mark::Moved { to: "s3://new".to_owned() };
+    let held = state.mark(None, &elsewhere).await.unwrap_err();
+    assert_eq!(held.label(), Some("state-locked"), "{held}");
+
+    let project = Mark::OfProject("lab".to_owned());
+    assert_eq!(state.mark(Some(&lock), &project).await.unwrap(), Marking::Done);
+    assert_eq!(state.mark(Some(&lock), &elsewhere).await.unwrap(), Marking::Done);
+
+    let status = state.status().await.unwrap().unwrap();
+    assert_eq!((status.moved.unwrap().to.as_str(), status.project.as_deref()), ("s3://new", Some("lab")));
+    assert_eq!(state.versions().await.unwrap().versions[0].at, at);
+    assert_eq!(state.version(1).await.unwrap().as_deref(), Some(b"one".as_slice()));
+    let told = [
+        state.read().await.map(drop),
+        state.lock("plan", "kim@desk", at).await.map(drop),
+        state.write(Some(&lock), b"two".to_vec()).await,
+        state.mark(None, &project).await.map(drop),
+        state.force_unlock(&state.lock_of().await.unwrap().unwrap()).await,
+    ];
+    for error in told.map(Result::unwrap_err) {
+        assert_eq!(error.label(), Some("state-elsewhere"), "{error}");
+        assert!(error.to_string().contains("was moved to `s3://new`"), "{error}");
+    }
+    assert_eq!(state.mark(None, &Mark::Lifted).await.unwrap(), Marking::Done);
+    assert_eq!(state.read().await.unwrap().as_deref(), Some(b"one".as_slice()));
+}
+
+#[tokio::test]
+async fn a_server_of_another_kind_is_sent_no_mark() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (seen, mut requests) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        // One that takes anything anywhere, and answers a read with a state.
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut buffer = vec![0; 4096];
+            let read = stream.read(&mut buffer).await.unwrap();
+            seen.send(String::from_utf8_lossy(&buffer[..read]).into_owned()).unwrap();
+            let body = "{\"version\":4,\"serial\":1}";
+            let head =
+                format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+            stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+        }
+    });
+    let client = Client { address, credentials: Some("dana:x".to_owned()) };
+
+    let marked = remote(&client, "/states/a").mark(None, &Mark::LeftBehind).await.unwrap();
+    let nameless = remote(&client, "/terraform/a").mark(None, &Mark::LeftBehind).await.unwrap();
+
+    assert_eq!((marked, nameless), (Marking::NotOffered, Marking::NotOffered));
+    let first = requests.recv().await.unwrap();
+    assert!(first.starts_with("GET /status/a ") && requests.try_recv().is_err(), "{first}");
+}
+
+#[tokio::test]
+async fn what_an_embedded_server_writes_has_the_name_of_the_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = StateName::parse("a").unwrap();
+    for (project, expected) in [(Some("lab"), Some("lab")), (None, Some("lab")), (Some("home"), Some("home"))]
+    {
+        let embedded = Embedded::start(store(folder.path()), None, project.map(str::to_owned)).await.unwrap();
+        let (client, path) = client_of(&embedded.environment_for(&name));
+        assert_eq!(client.send("POST", &path, "state").await.status, 200);
+        assert_eq!(store(folder.path()).status(&name).await.unwrap().project.as_deref(), expected);
+        embedded.shutdown().await.unwrap();
+    }
 }

@@ -14,7 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use infra::model::Clock;
-use infra::state::{Claim, HeldLock, Locking, Retention, StateName, StateStore, Unlocking, Writing};
+use infra::state::{
+    Claim, HeldLock, Locking, Mark, Retention, StateName, StateStatus, StateStore, Unlocking, Writing,
+};
 use jiff::{SignedDuration, Timestamp};
 use object_store::memory::InMemory;
 
@@ -389,4 +391,165 @@ async fn an_entry_that_a_power_cut_emptied_leaves_things_as_they_were() {
     assert_eq!(store.force_unlock(&name("a"), "A").await.unwrap(), Unlocking::Released(lock("A")));
     assert_eq!(write(&store, &name("a"), None, "two").await, Writing::Accepted);
     assert_eq!(text_of(&store, &name("a")).await.as_deref(), Some("two"));
+}
+
+fn under(id: &str) -> Claim {
+    Claim { lock_id: Some(id.to_owned()), user: None }
+}
+
+fn moved_to(place: &str) -> Mark {
+    Mark::Moved { to: place.to_owned() }
+}
+
+async fn mark(store: &StateStore, name: &StateName, claim: &Claim, mark: Mark) -> Writing {
+    store.mark(name, claim, mark).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_moved_state_keeps_its_bytes_and_lets_nobody_write_lock_or_unlock() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, name) = (open(folder.path()), name("a"));
+    write(&store, &name, None, "one").await;
+    let held = HeldLock::from_client(br#"{"ID":"A","Who":"dana@laptop"}"#, None).unwrap();
+    store.lock(&name, &held).await.unwrap();
+    assert_eq!(mark(&store, &name, &Claim::default(), moved_to("x")).await, Writing::Locked(held.clone()));
+    assert_eq!(mark(&store, &name, &under("B"), moved_to("x")).await, Writing::Locked(held));
+
+    assert_eq!(mark(&store, &name, &under("A"), moved_to("s3://new")).await, Writing::Accepted);
+
+    // Another process: nothing of it lives in memory alone.
+    let store = open(folder.path());
+    let status = store.status(&name).await.unwrap();
+    let (lock, moved) = (status.lock.clone().unwrap(), status.moved.clone().unwrap());
+    let info = lock.to_state_lock().info;
+    assert_eq!((moved.to.as_str(), lock.moved_to().as_deref()), ("s3://new", Some("s3://new")));
+    assert_eq!((info.who.as_str(), info.created_at()), ("dana@laptop", Some(moved.at)));
+    assert_eq!((status.current, status.versions), (Some(1), 1));
+    assert_eq!(text_of(&store, &name).await.as_deref(), Some("one"));
+    for id in [Some("A"), Some(lock.id()), None] {
+        assert_eq!(write(&store, &name, id, "two").await, Writing::Moved(lock.clone(), moved.clone()));
+        assert_eq!(store.delete(&name, id).await.unwrap(), Writing::Moved(lock.clone(), moved.clone()));
+    }
+    for id in ["A", lock.id()] {
+        assert_eq!(store.unlock(&name, id).await.unwrap(), Unlocking::Moved(lock.clone()));
+        assert_eq!(store.force_unlock(&name, id).await.unwrap(), Unlocking::Moved(lock.clone()));
+    }
+    assert_eq!(store.lock(&name, &lock).await.unwrap(), Locking::Moved(lock.clone()));
+    assert!(matches!(
+        mark(&store, &name, &Claim::default(), Mark::OfProject("p".to_owned())).await,
+        Writing::Moved(..)
+    ));
+    assert!(matches!(mark(&store, &name, &under("A"), moved_to("elsewhere")).await, Writing::Moved(..)));
+    // The answer may have been lost: the same mark again is as good as the first.
+    assert_eq!(mark(&store, &name, &under("A"), moved_to("s3://new")).await, Writing::Accepted);
+    assert_eq!(store.status(&name).await.unwrap(), status);
+    assert!(store.locks().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_moved_state_that_comes_back_is_as_it_was_and_free() {
+    let store = StateStore::new(Arc::new(InMemory::new()), CLOCK);
+    let name = name("a");
+    write(&store, &name, None, "one").await;
+    let before = store.status(&name).await.unwrap();
+    assert_eq!(mark(&store, &name, &Claim::default(), Mark::Lifted).await, Writing::Accepted);
+    mark(&store, &name, &Claim::default(), moved_to("x")).await;
+
+    assert_eq!(mark(&store, &name, &Claim::default(), Mark::Lifted).await, Writing::Accepted);
+
+    assert_eq!(store.status(&name).await.unwrap(), before);
+    assert_eq!(write(&store, &name, None, "two").await, Writing::Accepted);
+    store.lock(&name, &lock("A")).await.unwrap();
+    mark(&store, &name, &Claim::default(), Mark::Lifted).await;
+    assert_eq!(store.lock_of(&name).await.unwrap(), Some(lock("A")), "the lock of somebody was lifted");
+}
+
+#[tokio::test]
+async fn a_state_left_behind_makes_room_for_a_new_one_and_keeps_its_versions() {
+    let store = StateStore::new(Arc::new(InMemory::new()), CLOCK);
+    let (one, two) = (name("a"), name("b"));
+    write(&store, &one, None, "one").await;
+    write(&store, &two, None, "one").await;
+    mark(&store, &one, &Claim::default(), moved_to("x")).await;
+    store.lock(&two, &lock("A")).await.unwrap();
+
+    let held = mark(&store, &two, &Claim::default(), Mark::LeftBehind).await;
+    let left = mark(&store, &one, &Claim::default(), Mark::LeftBehind).await;
+
+    assert_eq!((held, left), (Writing::Locked(lock("A")), Writing::Accepted));
+    let status = store.status(&one).await.unwrap();
+    assert_eq!(status, StateStatus { versions: 1, left_behind: true, ..StateStatus::default() });
+    assert_eq!(store.read_version(&one, 1).await.unwrap().unwrap(), "one");
+    assert_eq!(text_of(&store, &one).await, None);
+    write(&store, &one, None, "anew").await;
+    assert!(!store.status(&one).await.unwrap().left_behind);
+    assert_eq!(mark(&store, &two, &under("A"), Mark::LeftBehind).await, Writing::Accepted);
+    assert_eq!(store.lock_of(&two).await.unwrap(), Some(lock("A")));
+}
+
+#[tokio::test]
+async fn a_state_remembers_the_project_that_wrote_it() {
+    let store = StateStore::new(Arc::new(InMemory::new()), CLOCK);
+    let lab = store.clone().of_project(Some("lab".to_owned()));
+    let name = name("a");
+    let project = async || store.status(&name).await.unwrap().project;
+
+    write(&store, &name, None, "one").await;
+    assert_eq!(project().await, None);
+    write(&lab, &name, None, "two").await;
+    write(&store, &name, None, "three").await;
+    assert_eq!(project().await.as_deref(), Some("lab"));
+    mark(&store, &name, &Claim::default(), Mark::OfProject("home".to_owned())).await;
+    assert_eq!(project().await.as_deref(), Some("home"));
+    for broken in ["", " ", "a\nb", "\u{202e}x", &"x".repeat(5000)] {
+        let refused = store.mark(&name, &Claim::default(), Mark::OfProject(broken.to_owned())).await;
+        assert!(refused.is_err(), "{broken:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_version_from_elsewhere_keeps_its_time_and_the_next_number() {
+    let store = StateStore::new(Arc::new(InMemory::new()), CLOCK);
+    let (name, at) = (name("a"), Timestamp::from_second(1_000_000_000).unwrap());
+    write(&store, &name, None, "one").await;
+
+    let written = store.write_version(&name, &Claim::default(), "older".into(), at).await.unwrap();
+
+    let versions = store.versions(&name).await.unwrap();
+    assert_eq!(written, Writing::Accepted);
+    assert_eq!(versions.iter().map(|version| version.number).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(versions[1].at, at);
+    assert_eq!(text_of(&store, &name).await.as_deref(), Some("older"));
+    store.lock(&name, &lock("A")).await.unwrap();
+    let refused = store.write_version(&name, &under("B"), "x".into(), at).await.unwrap();
+    assert_eq!(refused, Writing::Locked(lock("A")));
+}
+
+#[tokio::test]
+async fn of_marks_and_writes_that_race_one_place_wins_and_no_write_comes_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = name("a");
+    write(&open(folder.path()), &name, None, "start").await;
+    let marks = (0..8).map(|number| {
+        let (store, name) = (open(folder.path()), name.clone());
+        tokio::spawn(async move {
+            mark(&store, &name, &Claim::default(), moved_to(&format!("place-{number}"))).await
+        })
+    });
+    let writes = (0..8).map(|number| {
+        let (store, name) = (open(folder.path()), name.clone());
+        tokio::spawn(async move { write(&store, &name, None, &format!("w{number}")).await })
+    });
+    let (marks, writes) = (marks.collect::<Vec<_>>(), writes.collect::<Vec<_>>());
+
+    let marked = futures::future::join_all(marks).await;
+    let written = futures::future::join_all(writes).await;
+
+    let count = |answers: &[Result<Writing, _>]| {
+        answers.iter().filter(|answer| *answer.as_ref().unwrap() == Writing::Accepted).count()
+    };
+    let status = open(folder.path()).status(&name).await.unwrap();
+    assert_eq!(count(&marked), 1, "{marked:?}");
+    assert_eq!(status.versions, 1 + count(&written));
+    assert!(status.moved.is_some());
 }

@@ -20,9 +20,12 @@ use crate::error::{Error, Result};
 use crate::model::{Backend, Environment, LockInfo, Stack, StateLock};
 use crate::process;
 use crate::state::{
-    Claim, HeldLock, Keeping, Locking, RemoteState, StateName, StateStore, Unlocking, Version, Writing,
-    lock_of_file, lock_of_s3, new_lock_id, read_s3_state,
+    Claim, HeldLock, Keeping, Locking, Mark, Marking, Moved, RemoteState, StateName, StateStatus, StateStore,
+    Unlocking, Version, Writing, lock_of_file, lock_of_s3, new_lock_id, read_s3_state,
 };
+
+/// The code of an error about a state that is not where it is looked for.
+pub const STATE_ELSEWHERE: &str = "state-elsewhere";
 
 /// Where the state of one stack lies.
 #[derive(Debug)]
@@ -114,6 +117,8 @@ pub enum Release {
     Meanwhile,
     /// Somebody else took it since.
     LockedAnew,
+    /// It marks a state that was moved, and no force lifts that.
+    Moved,
     /// Only tofu can release it.
     ByTofu,
 }
@@ -221,6 +226,7 @@ impl StateHome {
                 Unlocking::Released(_) => Release::Released,
                 Unlocking::NotLocked | Unlocking::Repeated => Release::Meanwhile,
                 Unlocking::Held(_) | Unlocking::OfAnother(_) => Release::LockedAnew,
+                Unlocking::Moved(_) => Release::Moved,
             }),
             Self::Server(state) => {
                 let info = serde_json::to_vec(&lock.info)
@@ -294,6 +300,41 @@ impl StateHome {
         }
     }
 
+    /// Stores bytes that were written elsewhere at this time, for whoever holds the state.
+    pub async fn write_version(&self, hold: &Hold<'_>, bytes: &[u8], at: Timestamp) -> Result<()> {
+        match self {
+            Self::Store { store, name } => {
+                written(store.write_version(name, &hold.claim(), bytes.to_vec().into(), at).await?)
+            }
+            Self::Server(state) => state.write_version(hold.lock.as_ref(), bytes.to_vec(), at).await,
+            Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => self.write(hold, bytes).await,
+        }
+    }
+
+    /// Returns how things stand with the state; nothing where nobody can tell.
+    pub async fn status(&self) -> Result<Option<StateStatus>> {
+        match self {
+            Self::Store { store, name } => store.status(name).await.map(Some),
+            Self::Server(state) => state.status().await,
+            Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(None),
+        }
+    }
+
+    /// Marks the state, for whoever holds it; returns whether its home knows marks.
+    pub async fn mark(&self, hold: Option<&Hold<'_>>, mark: Mark) -> Result<bool> {
+        match self {
+            Self::Store { store, name } => {
+                let claim = hold.map(Hold::claim).unwrap_or_default();
+                written(store.mark(name, &claim, mark).await?).map(|()| true)
+            }
+            Self::Server(state) => {
+                let lock = hold.and_then(|hold| hold.lock.as_ref());
+                Ok(state.mark(lock, &mark).await? == Marking::Done)
+            }
+            Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(false),
+        }
+    }
+
     /// Keeps a copy of what was applied beside the state; returns whether it lies there now.
     pub async fn keep_copy(&self, copy: Vec<u8>) -> Result<bool> {
         match self {
@@ -340,6 +381,7 @@ async fn lock_in_store(
     let wanted = HeldLock::from_client(&info, Some(process::this_holder(None)))?;
     match store.lock(name, &wanted).await? {
         Locking::Granted => Ok(wanted),
+        Locking::Moved(held) => Err(moved_away(&held.moved_to().unwrap_or_default())),
         Locking::Held(held) => {
             let info = held.to_state_lock().info;
             Err(Error::locked("somebody else holds the lock of the state")
@@ -353,10 +395,16 @@ async fn lock_in_store(
 fn written(writing: Writing) -> Result<()> {
     match writing {
         Writing::Accepted => Ok(()),
+        Writing::Moved(_, Moved { to, .. }) => Err(moved_away(&to)),
         Writing::Locked(_) | Writing::Stale | Writing::OfAnother(_) => {
             Err(Error::locked("the lock of the state was lost meanwhile").hint("`infra locks`"))
         }
     }
+}
+
+/// Makes the error of a state that is somewhere else now.
+fn moved_away(to: &str) -> Error {
+    Error::invalid(format!("the state was moved to `{to}`")).code(STATE_ELSEWHERE)
 }
 
 /// A state that runs are kept from until it is released.

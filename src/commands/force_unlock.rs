@@ -110,6 +110,13 @@ async fn resolve_target<'a>(
 
 fn check(lock: &StackLock, target: &Target<'_>, args: &ForceUnlockArgs) -> Result<()> {
     let id = &lock.lock.info.id;
+    if let Some(place) = lock.lock.info.moved_to() {
+        return Err(Error::invalid(format!("the state of `{}` was moved to `{place}`", lock.stack))
+            .code("state-elsewhere")
+            .detail("nobody holds it, and `force-unlock` does not bring it back")
+            .hint("take the newer `infra.yaml`: `git pull`")
+            .hint("or move it back: `infra state migrate --all --from PLACE`"));
+    }
     if target.lock_id.as_ref().is_some_and(|wanted| wanted != id) {
         return Err(Error::locked(format!("`{}` is locked, but not by that lock", lock.stack))
             .fact("lock id", id.clone())
@@ -165,7 +172,7 @@ async fn release(workspace: &Workspace, lock: &StackLock, stack: &Stack, context
     match lock.home.force_unlock(&lock.lock).await? {
         Release::Released => context.terminal.note(&format!("released the lock of `{}`", stack.id)),
         Release::Meanwhile => context.terminal.note(&format!("`{}` was released meanwhile", stack.id)),
-        Release::LockedAnew => {
+        Release::LockedAnew | Release::Moved => {
             let words = format!("`{}` was locked anew meanwhile; nothing was released", stack.id);
             context.terminal.alert(&words);
             return Ok(Kind::Locked.exit());

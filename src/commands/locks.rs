@@ -189,6 +189,7 @@ fn to_json(lock: &StackLock, context: &Context) -> Value {
         "id": info.id,
         "who": info.who,
         "operation": info.operation_word(),
+        "moved_to": info.moved_to(),
         "created": info.created,
         "age_s": age(lock, context),
         "alive": lock.life.is_alive(),
@@ -202,12 +203,17 @@ fn to_json(lock: &StackLock, context: &Context) -> Value {
 }
 
 fn show(locks: &[StackLock], failed: &[(StackId, Error)], context: &Context) {
+    let (moved, locks): (Vec<_>, Vec<_>) = locks.iter().partition(|lock| lock.lock.info.moved_to().is_some());
+    for lock in moved {
+        let place = lock.lock.info.moved_to().unwrap_or_default();
+        context.terminal.data_line(&format!("{}  moved to {place}", lock.stack));
+    }
     if locks.is_empty() {
         let whose = if failed.is_empty() { "no stack is locked" } else { "no other stack is locked" };
         return context.terminal.note(whose);
     }
     let mut table = Table::new(["stack", "holder", "operation", "age", "process", "lock id"]);
-    for lock in locks {
+    for lock in &locks {
         let info = &lock.lock.info;
         let age = age(lock, context).and_then(|seconds| i32::try_from(seconds).ok());
         table.row([

@@ -86,9 +86,12 @@ async fn open_place(parts: &SessionParts) -> Result<Option<StatePlace>> {
 }
 
 /// Starts the server that gives tofu the states of a store.
-async fn serve(place: Option<&StatePlace>, run_id: Option<String>) -> Result<Option<Embedded>> {
+async fn serve(place: Option<&StatePlace>, parts: &SessionParts) -> Result<Option<Embedded>> {
+    let project = parts.project.is_named.then(|| parts.project.name.clone());
     match place {
-        Some(StatePlace::Store(store)) => Embedded::start(store.clone(), run_id).await.map(Some),
+        Some(StatePlace::Store(store)) => {
+            Embedded::start(store.clone(), parts.run_id.clone(), project).await.map(Some)
+        }
         Some(StatePlace::Server(_)) | None => Ok(None),
     }
 }
@@ -154,7 +157,7 @@ impl Session {
             parts.events.warn(warning, Vec::new());
         }
         let place = open_place(&parts).await?;
-        let embedded = serve(place.as_ref(), parts.run_id.clone()).await?;
+        let embedded = serve(place.as_ref(), &parts).await?;
         let plan_keys = PlanKeys::new(parts.inherited);
         let session = Self {
             project: parts.project,

@@ -3,6 +3,9 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+/// The operation in the lock of a state that was moved.
+pub const MOVED: &str = "moved";
+
 /// The lock as OpenTofu's http backend sends and expects it; the field names are its own.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default, rename_all = "PascalCase")]
@@ -28,6 +31,11 @@ impl LockInfo {
     /// Returns the operation in lower case without OpenTofu's prefix: `apply`.
     pub fn operation_word(&self) -> String {
         self.operation.strip_prefix("OperationType").unwrap_or(&self.operation).to_lowercase()
+    }
+
+    /// Returns where the state went, if this is not a lock of somebody but the mark of a moved state.
+    pub fn moved_to(&self) -> Option<&str> {
+        (self.operation == MOVED).then_some(self.info.as_str())
     }
 
     /// Returns when it was taken, where that can be read.

@@ -12,8 +12,10 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use super::outgoing::Outgoing;
-use super::{HeldLock, Locking, Right, StateName, Unlocking, Writing};
+use super::store::Reading;
+use super::{HeldLock, Locking, Moved, Right, StateName, Unlocking, Writing};
 use crate::error::{Error, Result};
+use crate::model::in_plain_sight;
 
 /// Answers with a sentence.
 pub(super) fn text(status: StatusCode, sentence: impl Into<String>) -> Response {
@@ -78,7 +80,16 @@ pub(super) fn not_allowed(allow: &'static str) -> Response {
     with(StatusCode::METHOD_NOT_ALLOWED, ALLOW, allow, format!("the methods here are {allow}\n"))
 }
 
-/// Answers a read.
+/// Answers a read of the current state, unless it was moved.
+pub(super) fn reading(name: &StateName, read: Result<Reading>) -> Response {
+    match read {
+        Ok(Reading::State(read)) => state(name, Ok(read)),
+        Ok(Reading::Moved(place)) => moved(name, &place),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Answers with a state.
 ///
 /// The length is told, so that an answer which breaks off is not taken for a whole state.
 pub(super) fn state(name: &StateName, read: Result<Option<Outgoing>>) -> Response {
@@ -134,6 +145,7 @@ pub(super) fn writing(name: &StateName, outcome: Result<Writing>) -> Response {
             text(StatusCode::CONFLICT, words)
         }
         Ok(Writing::OfAnother(lock)) => of_another(name, &lock),
+        Ok(Writing::Moved(_, place)) => moved(name, &place),
         Err(error) => failed(&error),
     }
 }
@@ -143,6 +155,7 @@ pub(super) fn locking(outcome: Result<Locking>) -> Response {
     match outcome {
         Ok(Locking::Granted) => StatusCode::OK.into_response(),
         Ok(Locking::Held(lock)) => lock_info(StatusCode::LOCKED, &lock),
+        Ok(Locking::Moved(lock)) => lock_info(StatusCode::CONFLICT, &lock),
         Err(error) => failed(&error),
     }
 }
@@ -151,7 +164,7 @@ pub(super) fn locking(outcome: Result<Locking>) -> Response {
 pub(super) fn unlocking(name: &StateName, outcome: Result<Unlocking>) -> Response {
     match outcome {
         Ok(Unlocking::Released(_) | Unlocking::Repeated) => StatusCode::OK.into_response(),
-        Ok(Unlocking::Held(lock)) => lock_info(StatusCode::CONFLICT, &lock),
+        Ok(Unlocking::Held(lock) | Unlocking::Moved(lock)) => lock_info(StatusCode::CONFLICT, &lock),
         Ok(Unlocking::OfAnother(lock)) => of_another(name, &lock),
         Ok(Unlocking::NotLocked) => text(StatusCode::CONFLICT, format!("the state `{name}` is not locked")),
         Err(error) => failed(&error),
@@ -164,6 +177,12 @@ fn of_another(name: &StateName, lock: &HeldLock) -> Response {
     let words =
         format!("`{owner}` holds the lock of the state `{name}`: only that user or an `admin` may use it");
     text(StatusCode::FORBIDDEN, words)
+}
+
+/// Answers whoever wants a state that is somewhere else now.
+fn moved(name: &StateName, moved: &Moved) -> Response {
+    let words = format!("the state `{name}` was moved to {}", in_plain_sight(&moved.to));
+    text(StatusCode::CONFLICT, words)
 }
 
 fn lock_info(status: StatusCode, lock: &HeldLock) -> Response {

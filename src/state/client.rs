@@ -14,7 +14,7 @@ use reqwest::{Certificate, Client, Identity, Method, RequestBuilder, Response, S
 use serde::Deserialize;
 
 use super::store::random_text;
-use super::{HeldLock, Version};
+use super::{HeldLock, Version, percent};
 use crate::error::{Error, Kind, Result};
 use crate::model::{Environment, LockInfo};
 
@@ -89,6 +89,7 @@ impl RemoteState {
         match answer.status() {
             StatusCode::OK => Ok(Some(self.bytes(answer).await?).filter(|bytes| !bytes.is_empty())),
             StatusCode::NOT_FOUND | StatusCode::NO_CONTENT => Ok(None),
+            StatusCode::CONFLICT => Err(self.conflict().await),
             status => Err(self.refused(status)),
         }
     }
@@ -111,13 +112,7 @@ impl RemoteState {
             status if status.is_success() => HeldLock::from_client(&info, None).map(Some),
             StatusCode::LOCKED | StatusCode::CONFLICT => {
                 let holder = HeldLock::from_client(&self.bytes(answer).await?, None).ok();
-                let holder = holder.map(|lock| lock.to_state_lock().info);
-                let error = Error::locked("somebody else holds the lock of the state");
-                Err(match holder {
-                    Some(info) => error.fact("holder", info.who).fact("lock id", info.id),
-                    None => error,
-                }
-                .hint("`infra locks`"))
+                Err(self.held(holder.as_ref()))
             }
             status => Err(self.refused(status)),
         }
@@ -133,17 +128,21 @@ impl RemoteState {
 
     /// Stores a state as it is, for whoever holds this lock.
     pub async fn write(&self, lock: Option<&HeldLock>, state: Vec<u8>) -> Result<()> {
-        let address = match lock {
-            Some(lock) => with_query(&self.address, &format!("ID={}", lock.id())),
-            None => self.address.clone(),
-        };
+        self.write_to(self.address.clone(), lock, state).await
+    }
+
+    pub(super) async fn write_to(
+        &self,
+        address: String,
+        lock: Option<&HeldLock>,
+        state: Vec<u8>,
+    ) -> Result<()> {
+        let address = lock.map_or_else(|| address.clone(), |lock| with_lock(&address, lock));
         let request = self.client.request(self.methods.update.clone(), address).timeout(TRANSFER);
         let answer = self.send(with_sum(request, state)).await?;
         match answer.status() {
             status if status.is_success() => Ok(()),
-            StatusCode::LOCKED | StatusCode::CONFLICT => {
-                Err(Error::locked("the lock of the state was lost meanwhile").hint("`infra locks`"))
-            }
+            StatusCode::LOCKED | StatusCode::CONFLICT => Err(self.lost_lock().await),
             status => Err(self.refused(status)),
         }
     }
@@ -169,7 +168,9 @@ impl RemoteState {
         match answer.status() {
             status if status.is_success() => Ok(()),
             StatusCode::CONFLICT | StatusCode::LOCKED => {
-                Err(Error::locked("the state was locked anew meanwhile"))
+                let holder = HeldLock::from_client(&self.bytes(answer).await?, None).ok();
+                let moved = holder.and_then(|lock| self.moved_away(&lock));
+                Err(moved.unwrap_or_else(|| Error::locked("the state was locked anew meanwhile")))
             }
             status => Err(self.refused(status)),
         }
@@ -221,6 +222,45 @@ impl RemoteState {
         Ok(bytes.map_err(|error| self.unreachable().because(error.without_url()))?.to_vec())
     }
 
+    /// Returns the error of whoever finds the state held.
+    pub(super) fn held(&self, lock: Option<&HeldLock>) -> Error {
+        if let Some(moved) = lock.and_then(|lock| self.moved_away(lock)) {
+            return moved;
+        }
+        let error = Error::locked("somebody else holds the lock of the state");
+        match lock.map(|lock| lock.to_state_lock().info) {
+            Some(info) => error.fact("holder", info.who).fact("lock id", info.id),
+            None => error,
+        }
+        .hint("`infra locks`")
+    }
+
+    /// Returns the error of a state that is somewhere else now, if this is the lock of one.
+    pub(super) fn moved_away(&self, lock: &HeldLock) -> Option<Error> {
+        let to = lock.moved_to()?;
+        let message = format!("the state at `{}` was moved to `{to}`", self.address);
+        Some(
+            Error::invalid(message)
+                .code("state-elsewhere")
+                .detail("this checkout, or its `infra.yaml`, is older than that move")
+                .hint("take the newer `infra.yaml`: `git pull`")
+                .hint("or move it back: `infra state migrate --all --from PLACE`"),
+        )
+    }
+
+    /// Returns why a writer was refused: its lock is gone, or the state is somewhere else now.
+    async fn lost_lock(&self) -> Error {
+        let moved = self.lock_of().await.ok().flatten().and_then(|lock| self.moved_away(&lock));
+        let lost = || Error::locked("the lock of the state was lost meanwhile").hint("`infra locks`");
+        moved.unwrap_or_else(lost)
+    }
+
+    /// Returns why a reader was refused, which happens for a moved state alone.
+    async fn conflict(&self) -> Error {
+        let moved = self.lock_of().await.ok().flatten().and_then(|lock| self.moved_away(&lock));
+        moved.unwrap_or_else(|| self.refused(StatusCode::CONFLICT))
+    }
+
     fn unreachable(&self) -> Error {
         Error::unavailable(format!("cannot reach the state server at `{}`", self.address))
     }
@@ -240,11 +280,16 @@ impl RemoteState {
 }
 
 /// Sends a body with the sum that tells whether it arrived as it is.
-fn with_sum(request: RequestBuilder, body: Vec<u8>) -> RequestBuilder {
+pub(super) fn with_sum(request: RequestBuilder, body: Vec<u8>) -> RequestBuilder {
     request.header("content-md5", STANDARD.encode(Md5::digest(&body))).body(body)
 }
 
-fn with_query(address: &str, query: &str) -> String {
+/// Names the lock that a request is made under.
+pub(super) fn with_lock(address: &str, lock: &HeldLock) -> String {
+    with_query(address, &format!("ID={}", percent::encode(lock.id(), percent::is_unreserved)))
+}
+
+pub(super) fn with_query(address: &str, query: &str) -> String {
     let sign = if address.contains('?') { '&' } else { '?' };
     format!("{address}{sign}{query}")
 }

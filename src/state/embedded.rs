@@ -31,8 +31,10 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Starts a server on the current runtime; its locks name this process and the run.
-    pub async fn start(store: StateStore, run_id: Option<String>) -> Result<Self> {
+    /// Starts a server on the current runtime; its locks name this process and the run, and what it writes
+    /// the project.
+    pub async fn start(store: StateStore, run_id: Option<String>, project: Option<String>) -> Result<Self> {
+        let store = store.of_project(project);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| {
             Error::unavailable("cannot listen on 127.0.0.1 for the states of this run").because(error)
         })?;
@@ -112,9 +114,11 @@ async fn release_own(store: &StateStore, holder: &Holder, name: &StateName) -> R
     }
     match store.force_unlock(name, lock.id()).await? {
         Unlocking::Released(_) => Ok(true),
-        Unlocking::Repeated | Unlocking::NotLocked | Unlocking::Held(_) | Unlocking::OfAnother(_) => {
-            Ok(false)
-        }
+        Unlocking::Repeated
+        | Unlocking::NotLocked
+        | Unlocking::Held(_)
+        | Unlocking::OfAnother(_)
+        | Unlocking::Moved(_) => Ok(false),
     }
 }
 

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use object_store::PutPayload;
 use serde::{Deserialize, Serialize};
 
-use super::HeldLock;
+use super::{HeldLock, Moved};
 
 /// Opens every entry; the number is that of the format.
 const MAGIC: &str = "infra-state-1 ";
@@ -29,6 +29,32 @@ pub(super) struct Header {
     /// A random text for each attempt to change something, by which a writer knows its own entry again.
     #[serde(default)]
     pub writer: String,
+    /// Where the state went; nothing is read from here or written any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Moved>,
+    /// The name of the project that wrote it last, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Whether a project gave it up, so that nobody asks about it any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_behind: bool,
+}
+
+impl Header {
+    /// Returns where the state went, with the lock that stands for it; nothing while it is here.
+    pub fn moved_away(&self) -> Option<(HeldLock, Moved)> {
+        let moved = self.moved.as_ref()?;
+        let lock = self.lock.clone().unwrap_or_else(|| HeldLock::of_move(moved, "moved", "infra"));
+        Some((lock, moved.clone()))
+    }
+
+    /// Returns the header of a state that is here again, if it was moved.
+    pub fn brought_back(&self) -> Self {
+        match self.moved {
+            Some(_) => Self { moved: None, lock: None, ..self.clone() },
+            None => self.clone(),
+        }
+    }
 }
 
 /// A kept state.
@@ -103,7 +129,7 @@ mod tests {
             released: None,
             state: Some(7),
             versions: vec![version],
-            writer: String::new(),
+            ..Header::default()
         };
         let body = Bytes::from_static(b"\n\xff\0\r\n");
 
@@ -112,6 +138,41 @@ mod tests {
 
         assert_eq!(read.header, header);
         assert_eq!(read.body, body);
+    }
+
+    #[test]
+    fn a_header_of_an_earlier_version_reads_and_one_without_marks_has_none_of_their_keys() {
+        let old = br#"infra-state-1 {"lock":null,"released":null,"state":3,"versions":[],"writer":"w"}"#;
+        let line = [old.as_slice(), b"\n"].concat();
+
+        let (header, _) = read_header(&line).expect("an old header");
+
+        assert_eq!((header.moved.clone(), header.project.clone(), header.left_behind), (None, None, false));
+        assert_eq!(stored(&Entry::marker(header)), line);
+    }
+
+    #[test]
+    fn an_earlier_version_sees_a_moved_state_as_one_that_somebody_holds() {
+        #[derive(Deserialize)]
+        struct OldHeader {
+            lock: Option<OldLock>,
+        }
+        #[derive(Deserialize)]
+        struct OldLock {
+            id: String,
+            info: String,
+        }
+        let moved = Moved { to: "s3://states".to_owned(), at: Timestamp::UNIX_EPOCH };
+        let lock = Some(HeldLock::of_move(&moved, "m1", "dana@laptop"));
+        let json = serde_json::to_string(&Header { lock, moved: Some(moved), ..Header::default() });
+
+        let old: OldHeader = serde_json::from_str(&json.expect("JSON")).expect("what an old reader knows");
+
+        let lock = old.lock.expect("a held lock");
+        assert_eq!(lock.id, "m1");
+        let info: serde_json::Value = serde_json::from_str(&lock.info).expect("a LockInfo");
+        assert_eq!((&info["Operation"], &info["Info"]), (&"moved".into(), &"s3://states".into()));
+        assert_eq!((&info["Who"], &info["Created"]), (&"dana@laptop".into(), &"1970-01-01T00:00:00Z".into()));
     }
 
     #[test]

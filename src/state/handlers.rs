@@ -19,9 +19,9 @@ use super::foreign_page::{foreign_host, foreign_page};
 use super::gate::{Caller, Gate, Refusal};
 use super::guests::Guest;
 use super::held_lock::id_of;
-use super::target::{Target, lock_id, query};
+use super::target::{Target, lock_id, query, time_of};
 use super::trail::Trail;
-use super::{Claim, HeldLock, Right, Service, StateName, answer, copy_handlers, page};
+use super::{Claim, HeldLock, Right, Service, StateName, answer, copy_handlers, page, status_handlers};
 use crate::error::{Error, Result};
 
 /// Stands for a name that no user has: people type their password there.
@@ -86,6 +86,7 @@ async fn answer_to(
         Ok(Target::State(name)) => state(asked, name, body, trail).await,
         Ok(Target::Lock(name)) => lock(asked, name, body, trail).await,
         Ok(Target::Copy(name)) => copy_handlers::copy(asked, name, body, trail).await,
+        Ok(Target::Status(name)) => status_handlers::status(asked, name, body, trail).await,
         Ok(Target::Copies) => copy_handlers::list(&asked, trail).await,
         Ok(Target::Page) => overview(asked, trail, Form::Page).await,
         Ok(Target::All) => overview(asked, trail, Form::Json).await,
@@ -215,7 +216,7 @@ async fn read(asked: &Asked, name: &StateName) -> Response {
             (Ok(versions), Ok(current)) => answer::json(&json!({"current": current, "versions": versions})),
             (Err(error), _) | (_, Err(error)) => answer::failed(&error),
         },
-        (Ok(None), Ok(None)) => answer::state(name, store.stream(name).await),
+        (Ok(None), Ok(None)) => answer::reading(name, store.stream(name).await),
         (Err(error), _) | (_, Err(error)) => answer::bad_request(&error),
     }
 }
@@ -271,9 +272,9 @@ async fn write(asked: Asked, name: StateName, received: Received, trail: &mut Tr
     if body.is_empty() {
         return answer::bad_request(&Error::invalid("the body is empty: DELETE removes a state"));
     }
-    let id = match lock_id(&asked.parts.uri) {
-        Ok(id) => id,
-        Err(error) => return answer::bad_request(&error),
+    let (id, at) = match (lock_id(&asked.parts.uri), time_of(&asked.parts.uri)) {
+        (Ok(id), Ok(at)) => (id, at),
+        (Err(error), _) | (_, Err(error)) => return answer::bad_request(&error),
     };
     (trail.lock_id, trail.bytes) = (id.clone(), Some(body.len()));
     let claim = asked.claim(&name, id);
@@ -281,7 +282,10 @@ async fn write(asked: Asked, name: StateName, received: Received, trail: &mut Tr
     service.metrics.received.fetch_add(body.len() as u64, Ordering::Relaxed);
     let (store, state) = (service.store.clone(), name.clone());
     let change = async move {
-        let outcome = store.write_as(&state, &claim, body).await;
+        let outcome = match at {
+            Some(at) => store.write_version(&state, &claim, body, at).await,
+            None => store.write_as(&state, &claim, body).await,
+        };
         drop(room);
         outcome
     };
@@ -338,7 +342,7 @@ async fn release(
 
 impl Asked {
     /// Returns what the caller claims; an administrator may use the locks of other users.
-    fn claim(&self, name: &StateName, lock_id: Option<String>) -> Claim {
+    pub(super) fn claim(&self, name: &StateName, lock_id: Option<String>) -> Claim {
         let is_admin = self.caller.rights.allow(Right::Admin, name);
         Claim { lock_id, user: self.caller.user.clone().filter(|_| !is_admin) }
     }

@@ -5,8 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Moved;
 use crate::error::{Error, Result};
-use crate::model::{Holder, LockInfo, StateLock, in_plain_sight, turns_text};
+use crate::model::{Holder, LockInfo, MOVED, StateLock, in_plain_sight, turns_text};
 
 /// A held lock; its id is never empty.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -25,6 +26,26 @@ impl HeldLock {
         let id = id_of(body)?;
         let info = String::from_utf8(body.to_vec()).map_err(|error| unreadable().because(error))?;
         Ok(Self { id, info, holder, owner: None })
+    }
+
+    /// Makes the lock of a state that was moved: an ordinary one, so that every client stops at it and is
+    /// told the new place.
+    pub(super) fn of_move(moved: &Moved, id: &str, who: &str) -> Self {
+        let info = LockInfo {
+            id: id.to_owned(),
+            operation: MOVED.to_owned(),
+            info: moved.to.clone(),
+            who: who.to_owned(),
+            created: moved.at.to_string(),
+            ..LockInfo::default()
+        };
+        let info = serde_json::json!(info).to_string();
+        Self { id: id.to_owned(), info, holder: None, owner: None }
+    }
+
+    /// Returns where the state went, if this is the lock of one that was moved.
+    pub fn moved_to(&self) -> Option<String> {
+        self.to_state_lock().info.moved_to().map(str::to_owned)
     }
 
     /// Returns the lock as one that a user of a server took.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::entry::Header;
-use super::{HeldLock, StateName};
+use super::{HeldLock, Moved, StateName};
 use crate::error::Result;
 use crate::model::{Holder, LockInfo};
 
@@ -19,8 +19,14 @@ pub struct StateSummary {
     pub written: Option<Timestamp>,
     /// How many versions are kept.
     pub versions: usize,
-    /// Who holds it.
+    /// Who holds it; nobody where it was moved.
     pub lock: Option<HeldLock>,
+    /// Where it went.
+    pub moved: Option<Moved>,
+    /// The name of the project that wrote it last, where it has one.
+    pub project: Option<String>,
+    /// Whether a project gave it up.
+    pub left_behind: bool,
     /// Why nothing of this can be told, where it is damaged.
     pub error: Option<String>,
 }
@@ -34,6 +40,12 @@ pub(super) struct SummaryJson {
     versions: usize,
     lock: Option<LockInfo>,
     holder: Option<Holder>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved: Option<Moved>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    left_behind: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -51,7 +63,10 @@ impl StateSummary {
             size: current.map(|version| version.size),
             written: current.map(|version| version.at),
             versions: header.versions.len(),
-            lock: header.lock,
+            lock: header.brought_back().lock,
+            moved: header.moved,
+            project: header.project,
+            left_behind: header.left_behind,
             error,
         }
     }
@@ -66,6 +81,9 @@ impl StateSummary {
             versions: self.versions,
             holder: lock.as_ref().and_then(|lock| lock.holder.clone()),
             lock: lock.map(|lock| lock.info),
+            moved: self.moved.clone(),
+            project: self.project.clone(),
+            left_behind: self.left_behind,
             error: self.error.clone(),
         }
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::{HeldLock, StateSummary};
+use super::StateSummary;
 use crate::model::human_duration;
 
 const HEAD: &str = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
@@ -53,15 +53,18 @@ pub(super) fn render(user: &str, states: &[StateSummary], now: Timestamp) -> Str
             state
                 .written
                 .map_or_else(|| "–".to_owned(), |at| escaped(&at.strftime("%Y-%m-%d %H:%M UTC").to_string())),
-            lock_cell(state.lock.as_ref(), now),
+            lock_cell(state, now),
         );
     }
     page.push_str("</tbody>\n</table>\n");
     page
 }
 
-fn lock_cell(lock: Option<&HeldLock>, now: Timestamp) -> String {
-    let Some(lock) = lock else { return "<span class=\"free\">free</span>".to_owned() };
+fn lock_cell(state: &StateSummary, now: Timestamp) -> String {
+    if let Some(moved) = &state.moved {
+        return format!("<span class=\"gone\">moved to</span> {}", escaped(&moved.to));
+    }
+    let Some(lock) = &state.lock else { return "<span class=\"free\">free</span>".to_owned() };
     let lock = lock.to_state_lock();
     let info = &lock.info;
     let age = info.created_at().and_then(|at| i32::try_from(now.duration_since(at).as_secs().max(0)).ok());
@@ -99,8 +102,29 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::StateName;
+    use super::super::{HeldLock, Moved, StateName};
     use super::*;
+
+    #[test]
+    fn a_moved_state_is_shown_with_its_new_place_and_not_as_locked() {
+        let moved = Moved { to: "https://h/<states>".to_owned(), at: Timestamp::UNIX_EPOCH };
+        let state = StateSummary {
+            name: StateName::parse("a").expect("a name"),
+            size: Some(1),
+            written: None,
+            versions: 1,
+            lock: None,
+            moved: Some(moved),
+            project: None,
+            left_behind: false,
+            error: None,
+        };
+
+        let page = render("dana", &[state], Timestamp::UNIX_EPOCH);
+
+        assert!(page.contains("moved to</span> https://h/&lt;states&gt;<"), "{page}");
+        assert!(page.contains("1 state, 0 locked") && !page.contains("held</span>"), "{page}");
+    }
 
     #[test]
     fn what_comes_from_outside_cannot_become_markup() {
@@ -114,6 +138,9 @@ mod tests {
             written: None,
             versions: 3,
             lock: Some(lock),
+            moved: None,
+            project: None,
+            left_behind: false,
             error: None,
         };
 

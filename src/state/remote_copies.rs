@@ -75,7 +75,7 @@ impl RemoteState {
 }
 
 /// Returns what stands before `/states` in an address, and what behind.
-fn parts_of(address: &str) -> Option<(&str, &str)> {
+pub(super) fn parts_of(address: &str) -> Option<(&str, &str)> {
     let (server, name) = address.split_once(STATES)?;
     (name.is_empty() || name.starts_with('/')).then_some((server, name))
 }
@@ -85,7 +85,7 @@ fn below_of<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
 }
 
 /// Another kind of server has nothing at these addresses, or does not know the method.
-fn is_unknown(status: StatusCode) -> bool {
+pub(super) fn is_unknown(status: StatusCode) -> bool {
     matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED)
 }
 

@@ -14,10 +14,14 @@ use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use object_store::ObjectStore;
 
+use super::decisions::{Decision, locking, refusal, unlocking};
 use super::entry::{Entry, Header};
 use super::log::{Creation, Durability, Head, Log, Reach, Stores, restless};
 use super::outgoing::Outgoing;
-use super::{HeldLock, Retention, StateName, StateSummary, StorePlace, Version, bucket, local};
+use super::{
+    Claim, HeldLock, Locking, Moved, Retention, StateName, StateSummary, StorePlace, Unlocking, Version,
+    Writing, bucket, local,
+};
 use crate::error::{Error, Result};
 use crate::model::{Clock, Environment};
 
@@ -39,58 +43,16 @@ pub struct StateStore {
     log: Log,
     clock: Clock,
     retention: Retention,
+    /// The name of the project that is stamped on what is written.
+    project: Option<String>,
 }
 
-/// The answer to a lock request.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Locking {
-    /// It is held under the wanted id, newly or already.
-    Granted,
-    /// Somebody else holds it.
-    Held(HeldLock),
-}
-
-/// The answer to an unlock request.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Unlocking {
-    /// It was held under this id and is free now.
-    Released(HeldLock),
-    /// Its holder had given it back before: the repetition of a request.
-    Repeated,
-    /// Nobody holds it.
-    NotLocked,
-    /// It is held under another id.
-    Held(HeldLock),
-    /// It is held under this id by another user, against whom the caller may not release it.
-    OfAnother(HeldLock),
-}
-
-/// The answer to a write or a deletion.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Writing {
-    /// It is stored.
-    Accepted,
-    /// Somebody else holds the lock, or the writer named no lock while one is held.
-    Locked(HeldLock),
-    /// The writer's lock is gone: somebody released it by force.
-    Stale,
-    /// The lock that the writer names was taken by another user.
-    OfAnother(HeldLock),
-}
-
-/// The lock under which something is done, and who does it.
-#[derive(Clone, Debug, Default)]
-pub struct Claim {
-    /// The id of the lock.
-    pub lock_id: Option<String>,
-    /// The user, where locks of other users are out of reach.
-    pub user: Option<String>,
-}
-
-impl Claim {
-    fn of(lock_id: Option<&str>) -> Self {
-        Self { lock_id: lock_id.map(str::to_owned), user: None }
-    }
+/// What a reader of the current state finds.
+pub(super) enum Reading {
+    /// The state, where there is one.
+    State(Option<Outgoing>),
+    /// It is somewhere else now.
+    Moved(Moved),
 }
 
 /// A state whose lock is held.
@@ -100,18 +62,6 @@ pub struct LockedState {
     pub name: StateName,
     /// Its lock.
     pub lock: HeldLock,
-}
-
-/// What to do after a look at the newest entry.
-enum Decision<T> {
-    Answer(T),
-    Append(Box<Entry>, Durability, T),
-}
-
-impl<T> Decision<T> {
-    fn append(entry: Entry, durability: Durability, answer: T) -> Self {
-        Self::Append(Box::new(entry), durability, answer)
-    }
 }
 
 impl StateStore {
@@ -134,13 +84,20 @@ impl StateStore {
     }
 
     fn over(stores: Stores, clock: Clock) -> Self {
-        Self { log: Log::new(stores, clock), clock, retention: Retention::default() }
+        Self { log: Log::new(stores, clock), clock, retention: Retention::default(), project: None }
     }
 
     /// Returns the store with other limits for old versions.
     #[must_use]
     pub fn with_retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
+        self
+    }
+
+    /// Returns the store with the name of the project that is stamped on every write.
+    #[must_use]
+    pub fn of_project(mut self, project: Option<String>) -> Self {
+        self.project = project;
         self
     }
 
@@ -176,12 +133,16 @@ impl StateStore {
         Ok(self.log.entry(name, number).await?.map(|entry| entry.body))
     }
 
-    /// Opens the current state, where there is one, to be read in parts.
-    pub(super) async fn stream(&self, name: &StateName) -> Result<Option<Outgoing>> {
+    /// Opens the current state, where there is one, to be read in parts; not one that was moved.
+    pub(super) async fn stream(&self, name: &StateName) -> Result<Reading> {
         for _ in 0..ATTEMPTS {
-            let Some(number) = self.log.head(name).await?.header.state else { return Ok(None) };
+            let header = self.log.head(name).await?.header;
+            if let Some(moved) = header.moved {
+                return Ok(Reading::Moved(moved));
+            }
+            let Some(number) = header.state else { return Ok(Reading::State(None)) };
             if let Some(outgoing) = self.log.open(name, number).await? {
-                return Ok(Some(outgoing));
+                return Ok(Reading::State(Some(outgoing)));
             }
             self.log.forget(name);
         }
@@ -216,6 +177,11 @@ impl StateStore {
         Ok(all.into_iter().map(|(name, header)| StateSummary::of(name, header)).collect())
     }
 
+    /// Returns how things stand with a state.
+    pub(super) async fn header(&self, name: &StateName) -> Result<Header> {
+        Ok(self.log.head(name).await?.header)
+    }
+
     /// Returns the number of the current version, where there is a state.
     pub async fn current(&self, name: &StateName) -> Result<Option<u64>> {
         Ok(self.log.head(name).await?.header.state)
@@ -226,30 +192,18 @@ impl StateStore {
         Ok(self.log.head(name).await?.header.lock)
     }
 
-    /// Returns every held lock, sorted by state.
+    /// Returns every held lock, sorted by state; a moved state is not one that somebody holds.
     pub async fn locks(&self) -> Result<Vec<LockedState>> {
         let mut locked = Vec::new();
         for (name, header) in self.headers().await? {
-            locked.extend(header?.lock.map(|lock| LockedState { name, lock }));
+            locked.extend(header?.brought_back().lock.map(|lock| LockedState { name, lock }));
         }
         Ok(locked)
     }
 
     /// Takes the lock, unless somebody else holds it.
     pub async fn lock(&self, name: &StateName, wanted: &HeldLock) -> Result<Locking> {
-        self.change(name, |head| match &head.header.lock {
-            Some(held) if held.id() == wanted.id() && !held.is_of_another(wanted.owner()) => {
-                Decision::Answer(Locking::Granted)
-            }
-            Some(held) => Decision::Answer(Locking::Held(held.clone())),
-            None => {
-                let header = Header { lock: Some(wanted.clone()), released: None, ..head.header.clone() };
-                // A power cut that undoes a lock has ended its holder too; should one live on another
-                // host, its writes are refused. Waiting for the disk would cost every plan.
-                Decision::append(Entry::marker(header), Durability::Quick, Locking::Granted)
-            }
-        })
-        .await
+        self.change(name, |head| locking(&head.header, wanted)).await
     }
 
     /// Releases the lock for its holder.
@@ -274,10 +228,32 @@ impl StateStore {
 
     /// Stores a new state for a user of a server.
     pub async fn write_as(&self, name: &StateName, claim: &Claim, body: Bytes) -> Result<Writing> {
+        self.add_state(name, claim, body, None).await
+    }
+
+    /// Stores a version of another store, which keeps the time at which it was written there.
+    pub async fn write_version(
+        &self,
+        name: &StateName,
+        claim: &Claim,
+        body: Bytes,
+        at: Timestamp,
+    ) -> Result<Writing> {
+        self.add_state(name, claim, body, Some(at)).await
+    }
+
+    async fn add_state(
+        &self,
+        name: &StateName,
+        claim: &Claim,
+        body: Bytes,
+        at: Option<Timestamp>,
+    ) -> Result<Writing> {
         self.change(name, |head| match refusal(&head.header, claim) {
             Some(refusal) => Decision::Answer(refusal),
             None => {
-                Decision::append(self.next_state(head, body.clone()), Durability::Flushed, Writing::Accepted)
+                let entry = self.next_state(head, body.clone(), at);
+                Decision::append(entry, Durability::Flushed, Writing::Accepted)
             }
         })
         .await
@@ -302,27 +278,15 @@ impl StateStore {
     }
 
     async fn release(&self, name: &StateName, claim: &Claim, released: Option<String>) -> Result<Unlocking> {
-        let (id, user) = (claim.lock_id.as_deref(), claim.user.as_deref());
-        self.change(name, |head| match &head.header.lock {
-            Some(held) if Some(held.id()) == id && held.is_of_another(user) => {
-                Decision::Answer(Unlocking::OfAnother(held.clone()))
-            }
-            Some(held) if Some(held.id()) == id => {
-                let header = Header { lock: None, released: released.clone(), ..head.header.clone() };
-                // A power cut may bring the lock back, for somebody to release once more.
-                Decision::append(Entry::marker(header), Durability::Quick, Unlocking::Released(held.clone()))
-            }
-            Some(held) => Decision::Answer(Unlocking::Held(held.clone())),
-            None if id.is_some() && head.header.released.as_deref() == id => {
-                Decision::Answer(Unlocking::Repeated)
-            }
-            None => Decision::Answer(Unlocking::NotLocked),
-        })
-        .await
+        self.change(name, |head| unlocking(&head.header, claim, released.as_ref())).await
     }
 
     /// Decides on the newest entry and adds the next, as often as somebody else was first.
-    async fn change<T>(&self, name: &StateName, decide: impl Fn(&Head) -> Decision<T>) -> Result<T> {
+    pub(super) async fn change<T>(
+        &self,
+        name: &StateName,
+        decide: impl Fn(&Head) -> Decision<T>,
+    ) -> Result<T> {
         for _ in 0..ATTEMPTS {
             let began = self.clock.now();
             let head = self.log.head(name).await?;
@@ -343,11 +307,12 @@ impl StateStore {
         Err(restless(name))
     }
 
-    fn next_state(&self, head: &Head, body: Bytes) -> Entry {
+    fn next_state(&self, head: &Head, body: Bytes, at: Option<Timestamp>) -> Entry {
         let number = head.number + 1;
         let now = self.clock.now();
-        let mut header = Header { state: Some(number), ..head.header.clone() };
-        header.versions.push(Version { number, at: now, size: body.len() as u64 });
+        let mut header = Header { state: Some(number), left_behind: false, ..head.header.clone() };
+        header.project = self.project.clone().or(header.project);
+        header.versions.push(Version { number, at: at.unwrap_or(now), size: body.len() as u64 });
         header.versions = self.retention.keep(&header.versions, now);
         Entry { header, body }
     }
@@ -395,16 +360,4 @@ pub(super) fn random_text() -> Result<String> {
     getrandom::fill(&mut bytes)
         .map_err(|error| Error::unavailable("the system gives no random bytes").because(error))?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
-}
-
-/// Returns why a writer with this claim may not write, if it may not.
-fn refusal(header: &Header, claim: &Claim) -> Option<Writing> {
-    match (&header.lock, claim.lock_id.as_deref()) {
-        (Some(held), Some(id)) if held.id() == id => {
-            held.is_of_another(claim.user.as_deref()).then(|| Writing::OfAnother(held.clone()))
-        }
-        (Some(held), _) => Some(Writing::Locked(held.clone())),
-        (None, Some(_)) => Some(Writing::Stale),
-        (None, None) => None,
-    }
 }

@@ -3,6 +3,7 @@
 //! Works on the path as it was sent: decoding comes after splitting, never before.
 
 use axum::http::Uri;
+use jiff::Timestamp;
 
 use super::{StateName, percent};
 use crate::error::{Error, Result};
@@ -12,6 +13,9 @@ const STATES: &str = "/states/";
 
 /// What stands before the name of a state whose copy is meant.
 const COPIES: &str = "/applied/";
+
+/// What stands before the name of a state whose status is meant.
+const STATUS: &str = "/status/";
 
 /// The thing a path names.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,6 +36,8 @@ pub(super) enum Target {
     Copies,
     /// `/applied/<name>`
     Copy(StateName),
+    /// `/status/<name>`
+    Status(StateName),
     /// Any other path.
     Nothing,
 }
@@ -39,19 +45,16 @@ pub(super) enum Target {
 impl Target {
     /// Reads a path; a state name that is not safe is an error.
     ///
-    /// States may lie below a prefix, such as `/tfstate/states/<name>`: the first `/states/` counts.
+    /// States may lie below a prefix, such as `/tfstate/states/<name>`: the first of these words counts.
     pub fn of(path: &str) -> Result<Self> {
-        let start = match (path.find(STATES), path.find(COPIES)) {
-            (Some(start), copies) if copies.is_none_or(|copies| start < copies) => start,
-            (_, Some(start)) => {
-                return StateName::from_url_path(&path[start + COPIES.len()..]).map(Self::Copy);
-            }
-            (_, None) => return Ok(Self::other(path)),
-        };
-        let path = &path[start + STATES.len()..];
-        match path.strip_suffix("/lock") {
-            Some(path) => StateName::from_url_path(path).map(Self::Lock),
-            None => StateName::from_url_path(path).map(Self::State),
+        let found = [STATES, COPIES, STATUS].into_iter().filter_map(|word| Some((path.find(word)?, word)));
+        let Some((start, word)) = found.min() else { return Ok(Self::other(path)) };
+        let path = &path[start + word.len()..];
+        match (word, path.strip_suffix("/lock")) {
+            (COPIES, _) => StateName::from_url_path(path).map(Self::Copy),
+            (STATUS, _) => StateName::from_url_path(path).map(Self::Status),
+            (_, Some(path)) => StateName::from_url_path(path).map(Self::Lock),
+            (_, None) => StateName::from_url_path(path).map(Self::State),
         }
     }
 
@@ -87,6 +90,13 @@ pub(super) fn lock_id(uri: &Uri) -> Result<Option<String>> {
     Ok(query(uri, "ID")?.filter(|id| !id.is_empty()))
 }
 
+/// Returns the time in the query at which a version was written elsewhere, where there is one.
+pub(super) fn time_of(uri: &Uri) -> Result<Option<Timestamp>> {
+    let Some(text) = query(uri, "at")? else { return Ok(None) };
+    let broken = |error| Error::invalid("the query's `at` is no time: RFC 3339 is expected").because(error);
+    text.parse().map(Some).map_err(broken)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +124,8 @@ mod tests {
             ("/states/a/states/b", Target::State(name("a/states/b"))),
             ("/tfstate/applied/a/states/b", Target::Copy(name("a/states/b"))),
             ("/states/a/applied/b", Target::State(name("a/applied/b"))),
+            ("/tfstate/status/a/states/lock", Target::Status(name("a/states/lock"))),
+            ("/states/a/status/b", Target::State(name("a/status/b"))),
             ("/tfstate/applied", Target::Copies),
             ("/tfstate/health", Target::Health),
             ("/tfstate/", Target::Page),

@@ -109,7 +109,7 @@ async fn perform(store: &StateStore, call: &Call) -> Option<Answer> {
     match call {
         Call::Lock(id) => match store.lock(&state, &lock(*id)).await.ok()? {
             Locking::Granted => Some(Answer::Granted),
-            Locking::Held(held) => Some(Answer::HeldBy(number(&held))),
+            Locking::Held(held) | Locking::Moved(held) => Some(Answer::HeldBy(number(&held))),
         },
         Call::Unlock(id) => store.unlock(&state, &id.to_string()).await.ok().map(unlocking),
         Call::ForceUnlock(id) => store.force_unlock(&state, &id.to_string()).await.ok().map(unlocking),
@@ -129,7 +129,9 @@ fn unlocking(answer: Unlocking) -> Answer {
         Unlocking::Released(_) => Answer::Released,
         Unlocking::Repeated => Answer::Repeated,
         Unlocking::NotLocked => Answer::NotLocked,
-        Unlocking::Held(held) | Unlocking::OfAnother(held) => Answer::HeldBy(number(&held)),
+        Unlocking::Held(held) | Unlocking::OfAnother(held) | Unlocking::Moved(held) => {
+            Answer::HeldBy(number(&held))
+        }
     }
 }
 
@@ -137,7 +139,9 @@ fn writing(answer: Writing) -> Answer {
     match answer {
         Writing::Accepted => Answer::Accepted,
         Writing::Stale => Answer::Stale,
-        Writing::Locked(held) | Writing::OfAnother(held) => Answer::HeldBy(number(&held)),
+        Writing::Locked(held) | Writing::OfAnother(held) | Writing::Moved(held, _) => {
+            Answer::HeldBy(number(&held))
+        }
     }
 }
 

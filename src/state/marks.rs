@@ -1,0 +1,152 @@
+//! What is known about a state beside its bytes and its lock: that it was moved, that it was
+//! left behind, and which project it belongs to.
+//!
+//! Each mark is one entry of the log, flushed, and decided like every other change: of a mark
+//! and a write that race exactly one happens first, and a crash leaves the mark or nothing.
+//! A moved state is held by an ordinary lock as well, so that an earlier version of this
+//! program, which does not know marks, stops at it too. Begin at [`StateStore::mark`].
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::decisions::{Decision, refusal};
+use super::entry::{Entry, Header};
+use super::log::Durability;
+use super::store::random_text;
+use super::{Claim, HeldLock, Moved, StateName, StateStore, Writing};
+use crate::error::{Error, Result};
+use crate::model::turns_text;
+use crate::process;
+
+/// The longest text in a mark, in bytes: every later entry of the log repeats it.
+const LONGEST: usize = 2048;
+
+/// Something to remember about a state.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Mark {
+    /// It was moved: nobody works with it here any more. State and versions stay.
+    Moved {
+        /// The new place, as a person reads it.
+        to: String,
+    },
+    /// It is here again.
+    Lifted,
+    /// A project gave it up: there is no current state any more, the versions stay.
+    LeftBehind,
+    /// It belongs to the project of this name.
+    OfProject(String),
+}
+
+/// How things stand with a state.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct StateStatus {
+    /// The number of the current version, where there is a state.
+    pub current: Option<u64>,
+    /// How many versions are kept.
+    pub versions: usize,
+    /// The name of the project that wrote it last, where it has one.
+    pub project: Option<String>,
+    /// Where it went.
+    pub moved: Option<Moved>,
+    /// Whether a project gave it up.
+    pub left_behind: bool,
+    /// Who holds it; of a moved state the lock that says so.
+    pub lock: Option<HeldLock>,
+}
+
+/// What the entry of a mark needs beside the mark itself.
+struct Marker<'a> {
+    claim: &'a Claim,
+    id: String,
+    now: Timestamp,
+}
+
+impl StateStore {
+    /// Returns how things stand with a state; one that was never written has nothing of it.
+    pub async fn status(&self, name: &StateName) -> Result<StateStatus> {
+        let header = self.header(name).await?;
+        let lock = header.moved_away().map(|(lock, _)| lock).or(header.lock);
+        Ok(StateStatus {
+            current: header.state,
+            versions: header.versions.len(),
+            project: header.project,
+            moved: header.moved,
+            left_behind: header.left_behind,
+            lock,
+        })
+    }
+
+    /// Marks a state under the rules of a write; only a moved state is lifted or left behind by anybody.
+    pub async fn mark(&self, name: &StateName, claim: &Claim, mark: Mark) -> Result<Writing> {
+        mark.check()?;
+        let marker = Marker { claim, id: random_text()?, now: self.now() };
+        self.change(name, |head| match marker.next(&head.header, &mark) {
+            Ok(next) if next == head.header => Decision::Answer(Writing::Accepted),
+            Ok(next) => Decision::append(Entry::marker(next), Durability::Flushed, Writing::Accepted),
+            Err(refusal) => Decision::Answer(refusal),
+        })
+        .await
+    }
+}
+
+impl Marker<'_> {
+    /// Returns how things stand with the mark; the same as before where it says nothing new.
+    fn next(&self, header: &Header, mark: &Mark) -> Result<Header, Writing> {
+        match mark {
+            Mark::Moved { to } if header.moved.as_ref().is_some_and(|moved| moved.to == *to) => {
+                Ok(header.clone())
+            }
+            Mark::Moved { to } => self.refuse(header).map(|()| self.moved(header, to)),
+            Mark::Lifted => Ok(header.brought_back()),
+            Mark::LeftBehind => {
+                if header.moved.is_none() {
+                    self.refuse(header)?;
+                }
+                Ok(Header { state: None, left_behind: true, ..header.brought_back() })
+            }
+            Mark::OfProject(name) => {
+                self.refuse(header)?;
+                Ok(Header { project: Some(name.clone()), ..header.clone() })
+            }
+        }
+    }
+
+    fn refuse(&self, header: &Header) -> Result<(), Writing> {
+        refusal(header, self.claim).map_or(Ok(()), Err)
+    }
+
+    /// Returns the header of a state that goes away: its lock becomes the one that says where.
+    fn moved(&self, header: &Header, to: &str) -> Header {
+        let moved = Moved { to: to.to_owned(), at: self.now };
+        let lock = HeldLock::of_move(&moved, &self.id, &self.who(header));
+        Header { lock: Some(lock), released: None, moved: Some(moved), ..header.clone() }
+    }
+
+    /// Returns who marks: the holder of the lock in its own words, a user of the server, or this host.
+    fn who(&self, header: &Header) -> String {
+        let holder = header.lock.as_ref().map(|lock| lock.to_state_lock().info.who);
+        let user = || self.claim.user.clone();
+        let here = || format!("infra@{}", process::hostname());
+        holder.filter(|who| !who.is_empty()).or_else(user).unwrap_or_else(here)
+    }
+}
+
+impl Mark {
+    /// Refuses texts that are empty, very long, or would be obeyed by a terminal.
+    pub(super) fn check(&self) -> Result<()> {
+        let (what, text) = match self {
+            Self::Moved { to } => ("the new place of a moved state", to),
+            Self::OfProject(name) => ("the name of a project", name),
+            Self::Lifted | Self::LeftBehind => return Ok(()),
+        };
+        let is_odd = |character: char| character.is_control() || turns_text(character);
+        let flaw = match text {
+            text if text.trim().is_empty() => "is empty",
+            text if text.len() > LONGEST => "is longer than 2048 bytes",
+            text if text.chars().any(is_odd) => "contains a control character",
+            _ => return Ok(()),
+        };
+        Err(Error::invalid(format!("{what} {flaw}")))
+    }
+}

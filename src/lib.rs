@@ -8,6 +8,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`atomic_file`] | small files, written whole or not at all |
+//! | [`backends`] | which state each stack has, and where it is kept |
 //! | [`bug`] | what a person sees when this program is wrong |
 //! | [`cli`] | global flags, the list of commands, arguments → exit code |
 //! | [`commands`] | one file a command: its arguments and the story it tells |
@@ -29,6 +30,7 @@
 //! `tests/architecture.rs` checks who may import whom.
 
 pub mod atomic_file;
+pub mod backends;
 pub mod bug;
 pub mod cli;
 pub mod commands;

@@ -6,6 +6,7 @@
 //! environment; whoever has one asks no more about kinds of backends. Begin at [`home_of`].
 
 mod http_state;
+mod infra_lock;
 mod resolved_backend;
 mod state_facts;
 mod state_file;
@@ -14,6 +15,7 @@ mod state_place;
 mod store;
 
 pub use http_state::state_name;
+pub use infra_lock::{InfraLock, KnownState};
 pub use resolved_backend::selected_workspace;
 pub use state_facts::StateFacts;
 pub use state_home::{Hold, HomeParts, Release, STATE_ELSEWHERE, StateHome, StateVersions, Storing, home_of};

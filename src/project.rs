@@ -13,10 +13,12 @@ mod load;
 mod output_ref;
 mod schema;
 mod stacks_map;
+mod switches;
 
 pub use data::{
     Data, DataFile, DataWarning, Place, Presence, cluster_schema, load_data, load_derivations, nodes_schema,
 };
+pub use fault::Source as YamlSource;
 pub use find::find_root;
 pub use load::load;
 pub use schema::infra_schema;

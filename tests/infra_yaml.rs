@@ -11,7 +11,9 @@ use std::fs;
 use std::path::Path;
 
 use infra::error::Result;
-use infra::model::project::{Delimiters, Encryption, Layers, OutputRef, PythonPlugins, Undefined};
+use infra::model::project::{
+    Copies, Delimiters, Encryption, Layers, LockFile, OutputRef, PythonPlugins, Undefined,
+};
 use infra::model::{Project, StackId};
 use infra::project::load;
 
@@ -227,4 +229,30 @@ fn a_root_without_infra_yaml_is_named_after_its_folder() {
 
     assert_eq!(Some(project.name.as_str()), root.path().file_name().and_then(|name| name.to_str()));
     assert!(project.stack_settings.is_empty());
+}
+
+#[test]
+fn the_lock_file_and_the_copies_are_on_unless_something_else_is_said() {
+    let state = |text: &str| {
+        let state = loaded(text).state;
+        (state.lock_file, state.copies)
+    };
+    let usual = (LockFile::On, Copies::UpTo(10 << 20));
+
+    assert_eq!(state(""), usual);
+    for on in ["on", "true", "'on'", "", "yes"] {
+        assert_eq!(state(&format!("state: {{ lock_file: {on}, copies: {on} }}")), usual, "{on}");
+    }
+    for off in ["off", "false", "\"off\"", "no"] {
+        let found = state(&format!("state: {{ lock_file: {off}, copies: {off} }}"));
+        assert_eq!(found, (LockFile::Off, Copies::Off), "{off}");
+    }
+    assert_eq!(state("state: { copies: 50MiB }").1, Copies::UpTo(50 << 20));
+
+    let error = refused("state:\n  lock_file: 10MiB\n");
+    assert!(error.contains("infra.yaml:2:3") && error.contains("`on` or `off`"), "{error}");
+    for broken in ["50", "10MB", "[]", "0MiB", "much"] {
+        let error = refused(&format!("state:\n  copies: {broken}\n"));
+        assert!(error.contains("infra.yaml:2:3") && error.contains("a size such as"), "{error}");
+    }
 }

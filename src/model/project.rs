@@ -81,6 +81,35 @@ pub struct StateSettings {
     pub keep_versions: Option<u32>,
     /// For how many days more of them are kept; `None` is 30.
     pub keep_days: Option<u32>,
+    /// Whether the project remembers its states in `infra.lock`.
+    pub lock_file: LockFile,
+    /// Whether the newest version of each state is also kept in the user's own folder.
+    pub copies: Copies,
+}
+
+/// Whether there is an `infra.lock`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum LockFile {
+    /// It is read, and written when a state is made, moved or removed.
+    #[default]
+    On,
+    /// The project does without.
+    Off,
+}
+
+/// Which states are copied into the user's own folder.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Copies {
+    /// None.
+    Off,
+    /// Those of at most so many bytes.
+    UpTo(u64),
+}
+
+impl Default for Copies {
+    fn default() -> Self {
+        Self::UpTo(10 << 20)
+    }
 }
 
 impl StateSettings {

@@ -11,6 +11,7 @@ use serde_saphyr::Spanned;
 use super::delimiters::DelimitersConfig;
 use super::output_ref::OutputRefConfig;
 use super::stacks_map::StacksConfig;
+use super::switches::{CopiesConfig, LockFileConfig};
 use crate::model::project::{Encryption, PythonPlugins, Undefined};
 
 /// The settings of a project. Every key is optional.
@@ -93,6 +94,11 @@ pub struct StateConfig {
     pub keep_versions: Option<u32>,
     /// For how many days more of them are kept; 30 by default.
     pub keep_days: Option<u32>,
+    /// Whether `infra.lock` remembers which states the project has; on by default.
+    pub lock_file: LockFileConfig,
+    /// Whether the newest version of each state is also kept in the user's own folder, and up to which size;
+    /// 10MiB by default.
+    pub copies: CopiesConfig,
 }
 
 /// Settings for the stacks of one pattern; later patterns win.

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::model::nearest;
 
 /// A YAML file as read, for telling where in it something is wrong.
+#[derive(Debug)]
 pub struct Source<'a> {
     /// The name shown in messages, relative to the root.
     pub file: &'a str,

@@ -153,6 +153,8 @@ fn project(root: &Path, config: InfraConfig) -> Project {
             encryption: state.encryption,
             keep_versions: state.keep_versions,
             keep_days: state.keep_days,
+            lock_file: state.lock_file.0,
+            copies: state.copies.0,
         },
         stack_roots: stacks.roots.iter().map(|root| tidy(&root.value)).collect(),
         layers: stacks.layers,

@@ -7,6 +7,7 @@
 
 mod http_state;
 mod infra_lock;
+mod kept_at;
 mod resolved_backend;
 mod state_facts;
 mod state_file;
@@ -16,10 +17,12 @@ mod store;
 
 pub use http_state::state_name;
 pub use infra_lock::{InfraLock, KnownState};
-pub use resolved_backend::selected_workspace;
+pub use kept_at::KeptAt;
+pub use resolved_backend::{remembered_backend, selected_workspace};
 pub use state_facts::StateFacts;
-pub use state_home::{Hold, HomeParts, Release, STATE_ELSEWHERE, StateHome, StateVersions, Storing, home_of};
+pub use state_home::{Hold, HomeParts, Release, StateHome, StateVersions, Storing, home_of};
 pub use state_place::StatePlace;
 pub use store::{
-    hide_from_git, open_store, open_store_untried, remember_probe, store_environment, store_place,
+    hide_from_git, open_place, open_store_untried, read_infra_lock, remember_probe, store_environment,
+    store_place,
 };

@@ -111,6 +111,11 @@ pub enum RunEvent {
         /// Whether it is applied all the same, because a yes was given beforehand.
         applied: bool,
     },
+    /// Entries of `infra.lock` were changed.
+    StatesNoted {
+        /// The stacks.
+        stacks: Vec<StackId>,
+    },
     /// A stack is done.
     StackFinished {
         /// What became of it.

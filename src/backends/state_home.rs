@@ -11,21 +11,18 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::http_state::{http_state, state_name};
+use super::http_state::http_state;
 use super::resolved_backend::{BackendRecord, resolved_backend};
 use super::state_facts::StateFacts;
 use super::state_file;
 use super::state_place::StatePlace;
 use crate::error::{Error, Result};
-use crate::model::{Backend, Environment, LockInfo, Stack, StateLock};
+use crate::model::{Backend, Environment, LockInfo, Stack, StackError, StateLock};
 use crate::process;
 use crate::state::{
     Claim, HeldLock, Keeping, Locking, Mark, Marking, Moved, RemoteState, StateName, StateStatus, StateStore,
     Unlocking, Version, Writing, lock_of_file, lock_of_s3, new_lock_id, read_s3_state,
 };
-
-/// The code of an error about a state that is not where it is looked for.
-pub const STATE_ELSEWHERE: &str = "state-elsewhere";
 
 /// Where the state of one stack lies.
 #[derive(Debug)]
@@ -57,6 +54,8 @@ pub enum StateHome {
 pub struct HomeParts<'a> {
     /// The stack.
     pub stack: &'a Stack,
+    /// The name its state has where infra keeps it.
+    pub name: StateName,
     /// Where infra keeps the states of the project, if any stack asks for that.
     pub place: Option<&'a StatePlace>,
     /// The folder in which tofu was initialised.
@@ -69,10 +68,10 @@ pub struct HomeParts<'a> {
 
 /// Returns where the state of a stack lies.
 pub fn home_of(parts: HomeParts<'_>) -> Result<StateHome> {
-    let HomeParts { stack, place, dir, env, own } = parts;
+    let HomeParts { stack, name, place, dir, env, own } = parts;
     if stack.backend == Backend::Embedded {
         return match place {
-            Some(place) => place.home(&state_name(stack)?, env),
+            Some(place) => place.home(&name, env),
             None => Ok(StateHome::OnlyTofu(stack.backend.kind().to_owned())),
         };
     }
@@ -404,7 +403,7 @@ fn written(writing: Writing) -> Result<()> {
 
 /// Makes the error of a state that is somewhere else now.
 fn moved_away(to: &str) -> Error {
-    Error::invalid(format!("the state was moved to `{to}`")).code(STATE_ELSEWHERE)
+    Error::invalid(format!("the state was moved to `{to}`")).code(StackError::STATE_ELSEWHERE)
 }
 
 /// A state that runs are kept from until it is released.

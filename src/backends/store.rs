@@ -10,7 +10,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use super::infra_lock::{InfraLock, KnownState};
+use super::kept_at::KeptAt;
+use super::state_place::StatePlace;
 use crate::error::{Error, Result};
+use crate::model::project::LockFile;
 use crate::model::{Clock, Environment, Fingerprint, Project};
 use crate::state::{Probe, Retention, StateStore, StorePlace};
 
@@ -54,8 +58,46 @@ pub fn store_environment<'a>(
     env
 }
 
+/// Opens where infra keeps the states of a project.
+///
+/// A folder that `infra.lock` says holds states and that is not there is not made: it may be a share that
+/// is not mounted.
+pub async fn open_place(project: &Project, env: &Environment, clock: Clock) -> Result<StatePlace> {
+    if let Some(url) = &project.state.url {
+        return Ok(StatePlace::Server(url.trim_end_matches('/').to_owned()));
+    }
+    if let StorePlace::Folder(folder) = store_place(project)?
+        && !folder.is_dir()
+        && holds_known_states(project)?
+    {
+        return Ok(StatePlace::Absent(folder));
+    }
+    hide_from_git(&project.infra_dir())?;
+    open_store(project, env, clock).await.map(StatePlace::Store)
+}
+
+/// Returns whether states of the project are to be in the folder that it names.
+///
+/// The project's own folder is made with the first state of a checkout.
+fn holds_known_states(project: &Project) -> Result<bool> {
+    let here = KeptAt::of(project)?;
+    let is_here =
+        |known: &KnownState| KeptAt::parse(&known.kept, &project.root).is_ok_and(|kept| kept.is_same(&here));
+    // What an unreadable file says cannot be told; then nothing is made either.
+    let known = read_infra_lock(project).map_or(true, |lock| lock.states.values().any(is_here));
+    Ok(!here.is_embedded() && known)
+}
+
+/// Returns what the project knows of its states; nothing where it does without that.
+pub fn read_infra_lock(project: &Project) -> Result<InfraLock> {
+    match project.state.lock_file {
+        LockFile::On => Ok(InfraLock::read(&project.root)?.unwrap_or_default()),
+        LockFile::Off => Ok(InfraLock::default()),
+    }
+}
+
 /// Opens the store; a bucket that does not keep locks safe is refused.
-pub async fn open_store(project: &Project, env: &Environment, clock: Clock) -> Result<StateStore> {
+async fn open_store(project: &Project, env: &Environment, clock: Clock) -> Result<StateStore> {
     let place = store_place(project)?;
     let store = open_store_untried(project, env, clock)?;
     if !place.is_remote() || is_believed(project, &place, clock) {

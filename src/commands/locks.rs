@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
-use crate::backends::{HomeParts, StateHome, StatePlace, home_of};
+use crate::backends::{HomeParts, StateHome, StatePlace, home_of, state_name};
 use crate::engine::{self, HolderLife, StackSecrets};
 use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, Environment, Stack, StackId, StateLock, human_duration};
@@ -128,7 +128,8 @@ impl<'a> Homes<'a> {
         }
         let project = &self.workspace.project;
         let (dir, own) = (project.root.join(&stack.path), stacks::settings_for(project, &stack.id).env);
-        home_of(HomeParts { stack, place, dir: &dir, env, own: &own })
+        let name = state_name(stack)?;
+        home_of(HomeParts { stack, name, place, dir: &dir, env, own: &own })
     }
 
     async fn look(&self, stack: &Stack) -> Result<(StateHome, Option<StateLock>)> {

@@ -18,7 +18,6 @@ use crate::report::{Console, PlanOutput, listen, passphrase_prompt};
 use crate::secrets::identities::Prompt;
 use crate::secrets::keyring::{KeyPlaces, KeyTrust, Keyring};
 use crate::stacks::{self, SettingsBook};
-use crate::state::StateStore;
 use crate::tofu::plugin_cache::with_plugin_cache;
 use crate::trust::Thing;
 
@@ -229,18 +228,13 @@ impl Workspace {
         engine::load_secrets(&keyring, &self.project, stacks).await
     }
 
-    /// Opens the store that holds the states of this project.
-    async fn open_store(&self, context: &Context) -> Result<StateStore> {
-        let env = self.store_environment(context).await?;
-        backends::open_store(&self.project, &env, context.clock).await
-    }
-
     /// Opens where infra keeps the states of this project.
     pub async fn open_place(&self, context: &Context) -> Result<StatePlace> {
-        match &self.project.state.url {
-            Some(url) => Ok(StatePlace::Server(url.trim_end_matches('/').to_owned())),
-            None => self.open_store(context).await.map(StatePlace::Store),
-        }
+        let env = match self.project.state.url {
+            Some(_) => context.env.clone(),
+            None => self.store_environment(context).await?,
+        };
+        backends::open_place(&self.project, &env, context.clock).await
     }
 
     /// Returns where the keys of this project are looked for.

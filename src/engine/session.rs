@@ -5,7 +5,7 @@
 //! Begin at [`Session::open`].
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -18,7 +18,8 @@ use super::reached::Reached;
 use super::stack_secrets::StackSecrets;
 use super::surroundings::{Repository, Surroundings};
 use crate::backends::{
-    HomeParts, StateHome, StatePlace, hide_from_git, home_of, open_store, state_name, store_environment,
+    HomeParts, InfraLock, StateHome, StatePlace, home_of, open_place, read_infra_lock, state_name,
+    store_environment,
 };
 use crate::error::{Error, Result};
 use crate::events::Events;
@@ -70,19 +71,15 @@ pub struct SessionParts {
 }
 
 /// Opens where infra keeps the states of the project; nothing if no stack needs it.
-async fn open_place(parts: &SessionParts) -> Result<Option<StatePlace>> {
+async fn place_for(parts: &SessionParts) -> Result<Option<StatePlace>> {
     let project = &parts.project;
     let wanted = parts.stacks.iter().any(|stack| stack.backend == Backend::Embedded);
     if parts.state == StateNeed::No || (!wanted && parts.state != StateNeed::Served) {
         return Ok(None);
     }
-    if let Some(url) = &project.state.url {
-        return Ok(Some(StatePlace::Server(url.trim_end_matches('/').to_owned())));
-    }
-    hide_from_git(&project.infra_dir())?;
     let secrets = parts.secrets.values().map(StackSecrets::backend_variables);
     let env = store_environment(&parts.inherited, secrets);
-    Ok(Some(StatePlace::Store(open_store(project, &env, parts.clock).await?)))
+    open_place(project, &env, parts.clock).await.map(Some)
 }
 
 /// Starts the server that gives tofu the states of a store.
@@ -92,7 +89,7 @@ async fn serve(place: Option<&StatePlace>, parts: &SessionParts) -> Result<Optio
         Some(StatePlace::Store(store)) => {
             Embedded::start(store.clone(), parts.run_id.clone(), project).await.map(Some)
         }
-        Some(StatePlace::Server(_)) | None => Ok(None),
+        Some(StatePlace::Server(_) | StatePlace::Absent(_)) | None => Ok(None),
     }
 }
 
@@ -137,6 +134,12 @@ pub struct Session {
     hidden: RefCell<Hidden>,
     /// Outputs that were read in this run; forgotten when their stack is applied.
     pub(super) outputs: RefCell<BTreeMap<StackId, Value>>,
+    /// Stacks whose state still has the name of a former id.
+    pub(super) former_names: RefCell<BTreeMap<StackId, StackId>>,
+    /// What `infra.lock` says, as it was when the command began.
+    pub(super) infra_lock: Result<InfraLock>,
+    /// Stacks whose entry in it was changed by this command.
+    pub(super) noted: RefCell<BTreeSet<StackId>>,
     /// What was asked of git.
     pub(super) repository: Repository,
     /// What plans are encrypted with.
@@ -156,8 +159,9 @@ impl Session {
         for warning in child.warnings {
             parts.events.warn(warning, Vec::new());
         }
-        let place = open_place(&parts).await?;
+        let place = place_for(&parts).await?;
         let embedded = serve(place.as_ref(), &parts).await?;
+        let infra_lock = read_infra_lock(&parts.project);
         let plan_keys = PlanKeys::new(parts.inherited);
         let session = Self {
             project: parts.project,
@@ -172,6 +176,9 @@ impl Session {
             secrets: parts.secrets,
             hidden: RefCell::default(),
             outputs: RefCell::default(),
+            former_names: RefCell::default(),
+            infra_lock,
+            noted: RefCell::default(),
             repository: Repository::default(),
             plan_keys,
             reached: RefCell::default(),
@@ -313,9 +320,17 @@ impl Session {
     pub async fn release_left_lock(&self, stack: &Stack) -> Result<bool> {
         match (&self.embedded, &stack.backend) {
             (Some(server), Backend::Embedded) => {
-                server.release_locks_of_this_process(&state_name(stack)?).await
+                server.release_locks_of_this_process(&self.state_name_of(stack)?).await
             }
             _ => Ok(false),
+        }
+    }
+
+    /// Returns the name that the state of a stack has: its own, or the one that it still has from before.
+    pub(super) fn state_name_of(&self, stack: &Stack) -> Result<StateName> {
+        match self.former_names.borrow().get(&stack.id) {
+            Some(former) => StateName::parse(former.state_name()),
+            None => state_name(stack),
         }
     }
 
@@ -328,7 +343,8 @@ impl Session {
     pub(super) fn home_in(&self, stack: &Stack, dir: &Path) -> Result<StateHome> {
         let own = &stacks::settings_for(&self.project, &stack.id).env;
         let env = self.environment_of(stack, own)?;
-        home_of(HomeParts { stack, place: self.place.as_ref(), dir, env, own })
+        let name = self.state_name_of(stack)?;
+        home_of(HomeParts { stack, name, place: self.place.as_ref(), dir, env, own })
     }
 
     /// Returns where a state of the project lies that may belong to no stack any more.
@@ -351,7 +367,7 @@ impl Session {
         if stack.backend != Backend::Embedded {
             return Ok(env);
         }
-        let name = state_name(stack)?;
+        let name = self.state_name_of(stack)?;
         Ok(match (&self.embedded, &self.place) {
             (Some(server), _) => with_http_backend(env, server.environment_for(&name)),
             (None, Some(place)) => place.environment(env, &name),

@@ -57,6 +57,24 @@ impl StackError {
     /// The code of a failure because credentials are missing or wrong.
     pub const REFUSED: &str = "refused";
 
+    /// The code of a failure because a state is not where it is looked for.
+    pub const STATE_ELSEWHERE: &str = "state-elsewhere";
+
+    /// The code of a failure because a state is still at the old place.
+    pub const STATE_NOT_MOVED: &str = "state-not-moved";
+
+    /// The code of a failure because another project has the state.
+    pub const STATE_SHARED: &str = "state-shared";
+
+    /// The code of a failure because a stack seems to be another one under a new name.
+    pub const STACK_RENAMED: &str = "stack-renamed";
+
+    /// Returns whether it is about a state that must be brought along first.
+    pub fn is_about_the_states_place(&self) -> bool {
+        let codes = [Self::STATE_ELSEWHERE, Self::STATE_NOT_MOVED, Self::STATE_SHARED, Self::STACK_RENAMED];
+        self.code.as_deref().is_some_and(|code| codes.contains(&code))
+    }
+
     /// Returns the lines of the detail without the summary, with which tofu's own words begin.
     pub fn rest_of_detail(&self) -> impl Iterator<Item = &str> {
         let rest = self.detail.strip_prefix(self.summary.as_str()).unwrap_or(&self.detail);

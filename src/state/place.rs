@@ -107,6 +107,16 @@ impl std::fmt::Display for Bucket {
 }
 
 impl Bucket {
+    /// Returns whether it is the same part of the same bucket, however that is reached.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.is_on_the_host_of(other) && (&self.name, &self.prefix) == (&other.name, &other.prefix)
+    }
+
+    /// Returns whether whoever has credentials for one may show them to the other.
+    pub fn is_on_the_host_of(&self, other: &Self) -> bool {
+        self.endpoint == other.endpoint
+    }
+
     fn parse(setting: &str, root: &Path) -> Result<Self> {
         let url = reqwest::Url::parse(setting).map_err(|error| broken(setting).because(error))?;
         if url.password().is_some() || !url.username().is_empty() {

@@ -1,0 +1,207 @@
+//! Where states are kept, as `infra.lock`, `--from` and the configuration name it.
+//!
+//! The text is what a person wrote, without credentials, and the same in every checkout: a
+//! relative folder is below the project's root. Two texts may mean one place. Nothing here
+//! asks a place anything. Begin at [`KeptAt::of`].
+
+use std::path::{Component, Path, PathBuf};
+
+use super::state_place::StatePlace;
+use crate::error::{Error, Result};
+use crate::model::{Clock, Environment, Project};
+use crate::state::{Retention, StateStore, StorePlace};
+
+/// The word for the project's own folder.
+const EMBEDDED: &str = "embedded";
+
+/// The project's own folder, below its root.
+const OWN_FOLDER: &str = ".infra/state";
+
+/// A place for the states of a project.
+#[derive(Clone, Debug)]
+pub struct KeptAt {
+    text: String,
+    target: Target,
+}
+
+#[derive(Clone, Debug)]
+enum Target {
+    Store(StorePlace),
+    Server(String),
+}
+
+impl KeptAt {
+    /// Returns the place that the project's configuration names.
+    pub fn of(project: &Project) -> Result<Self> {
+        let named = project.state.url.as_deref().or(project.state.store.as_deref());
+        let at = format!("{}: state", project.root.join("infra.yaml").display());
+        Self::parse(named.unwrap_or(EMBEDDED), &project.root).map_err(|error| error.at(at))
+    }
+
+    /// Returns the project's own folder.
+    pub fn embedded(root: &Path) -> Self {
+        let target = Target::Store(StorePlace::Folder(root.join(OWN_FOLDER)));
+        Self { text: EMBEDDED.to_owned(), target }
+    }
+
+    /// Reads a place as it is written in `infra.lock`, or on the command line.
+    pub fn parse(text: &str, root: &Path) -> Result<Self> {
+        let text = text.trim();
+        if text == EMBEDDED {
+            return Ok(Self::embedded(root));
+        }
+        if let Some(("http" | "https", _)) = text.split_once("://") {
+            return server(text);
+        }
+        let target = match StorePlace::parse(text, root)? {
+            StorePlace::Folder(folder) => StorePlace::Folder(clean(&folder)),
+            bucket @ StorePlace::Bucket(_) => bucket,
+        };
+        let own = Self::embedded(root);
+        let place = Self { text: text.to_owned(), target: Target::Store(target) };
+        Ok(if place.is_same(&own) { own } else { place })
+    }
+
+    /// Returns the text for `infra.lock`.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns whether two texts mean one place.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.target, &other.target) {
+            (Target::Store(StorePlace::Folder(one)), Target::Store(StorePlace::Folder(other))) => {
+                clean(one) == clean(other)
+            }
+            (Target::Store(StorePlace::Bucket(one)), Target::Store(StorePlace::Bucket(other))) => {
+                one.is_same(other)
+            }
+            (Target::Server(one), Target::Server(other)) => one == other,
+            _ => false,
+        }
+    }
+
+    /// Returns whether it is the project's own folder.
+    pub fn is_embedded(&self) -> bool {
+        self.text == EMBEDDED
+    }
+
+    /// Returns the folder, if it is one on this machine.
+    pub fn folder(&self) -> Option<&Path> {
+        match &self.target {
+            Target::Store(StorePlace::Folder(folder)) => Some(folder),
+            Target::Store(StorePlace::Bucket(_)) | Target::Server(_) => None,
+        }
+    }
+
+    /// Opens it to look into, or to move states away from; a folder that is not there is nothing.
+    ///
+    /// Whoever calls this for a place that is reached over the network has a person's yes to it.
+    pub fn open(&self, project: &Project, env: &Environment, clock: Clock) -> Result<Option<StatePlace>> {
+        match &self.target {
+            Target::Server(url) => Ok(Some(StatePlace::Server(url.clone()))),
+            Target::Store(StorePlace::Folder(folder)) if !folder.is_dir() => Ok(None),
+            Target::Store(place) => {
+                let retention = Retention::of(project.state.keep_versions, project.state.keep_days);
+                let store = StateStore::open(place, env, clock)?.with_retention(retention);
+                Ok(Some(StatePlace::Store(store)))
+            }
+        }
+    }
+
+    /// Returns whether credentials for one place may be sent to the other: only to the very same server.
+    pub fn shares_credentials_with(&self, other: &Self) -> bool {
+        match (&self.target, &other.target) {
+            (Target::Store(StorePlace::Bucket(one)), Target::Store(StorePlace::Bucket(other))) => {
+                one.is_on_the_host_of(other)
+            }
+            (Target::Server(one), Target::Server(other)) => origin(one) == origin(other),
+            _ => false,
+        }
+    }
+}
+
+impl std::fmt::Display for KeptAt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn server(text: &str) -> Result<KeptAt> {
+    let url = reqwest::Url::parse(text).map_err(|error| {
+        Error::invalid(format!("`{text}` is no address of a state server")).because(error)
+    })?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Error::invalid("the address of the state server holds credentials, which do not belong there")
+            .hint("give them as `tfstate_username` and `tfstate_password` in the secrets, or as TF_HTTP_USERNAME and TF_HTTP_PASSWORD"));
+    }
+    let text = text.trim_end_matches('/').to_owned();
+    Ok(KeptAt { target: Target::Server(text.clone()), text })
+}
+
+fn origin(url: &str) -> Option<String> {
+    Some(reqwest::Url::parse(url).ok()?.origin().ascii_serialization())
+}
+
+/// Returns a path without dots; two spellings of one folder are the same then.
+fn clean(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(clean.components().next_back(), Some(Component::Normal(_))) => {
+                clean.pop();
+            }
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(text: &str) -> KeptAt {
+        KeptAt::parse(text, Path::new("/lab")).expect("a place")
+    }
+
+    #[test]
+    fn one_place_may_have_several_names() {
+        for (one, other) in [
+            ("embedded", ".infra/state"),
+            ("embedded", "./.infra/state/"),
+            ("../states", "/states"),
+            ("s3://b/p?region=auto&endpoint=http://h:1", "s3://b/p/?endpoint=http://h:1/"),
+            ("https://h/states", "https://h/states/"),
+        ] {
+            assert!(kept(one).is_same(&kept(other)), "{one} and {other}");
+        }
+        for (one, other) in [
+            ("embedded", "states"),
+            ("s3://b/p", "s3://b/q"),
+            ("s3://b/p?endpoint=http://one", "s3://b/p?endpoint=http://other"),
+            ("https://h/states", "https://i/states"),
+        ] {
+            assert!(!kept(one).is_same(&kept(other)), "{one} and {other}");
+        }
+    }
+
+    #[test]
+    fn the_text_is_what_was_written_and_never_a_password() {
+        assert_eq!(kept("../states").text(), "../states");
+        assert_eq!(kept("./.infra/state").text(), "embedded");
+        for text in ["https://me:hunter2@h/states", "s3://key:hunter2@bucket"] {
+            let error = KeptAt::parse(text, Path::new("/lab")).expect_err("credentials");
+            assert!(!error.to_string().contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn credentials_go_to_the_same_host_only() {
+        assert!(kept("https://h/states/a").shares_credentials_with(&kept("https://h/states/b")));
+        assert!(!kept("https://h/states").shares_credentials_with(&kept("https://h:8443/states")));
+        assert!(kept("s3://a?endpoint=http://h").shares_credentials_with(&kept("s3://b?endpoint=http://h")));
+        assert!(!kept("s3://a?endpoint=http://h").shares_credentials_with(&kept("s3://a")));
+    }
+}

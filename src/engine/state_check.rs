@@ -1,0 +1,279 @@
+//! Whether the states of stacks are where they are looked for, before tofu starts.
+//!
+//! tofu takes a place without a state for a world without machines, and plans to make them
+//! all. `infra.lock`, the old places on this machine and the marks beside the states tell
+//! whether that is so. What cannot be told is an error, never "no state". Nothing is moved
+//! here, and no place is asked over the network that only `infra.lock` names. Begin at
+//! [`check_states`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::StreamExt as _;
+
+use super::missing_state::MissingState;
+use super::previous_backend::previous_home;
+use super::session::Session;
+use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
+use crate::error::{Error, Result};
+use crate::model::{Backend, Stack, StackError, StackId, quoted};
+use crate::state::{Moved, StateName, StateStatus};
+use crate::stacks;
+
+/// How many states are looked at together.
+const TOGETHER: usize = 8;
+
+/// What became of a look at the states of a command.
+#[derive(Debug, Default)]
+pub struct StateCheck {
+    /// Why stacks must not run.
+    pub problems: BTreeMap<StackId, Error>,
+    /// Stacks whose state still has the name of a former id, as `was` says.
+    pub former: BTreeMap<StackId, StackId>,
+    /// Stacks of which no state is known.
+    pub new: BTreeSet<StackId>,
+}
+
+/// How the state of a stack stands.
+#[derive(Debug)]
+pub(super) enum Standing {
+    /// It is where it should be, or it is tofu's business alone.
+    Here,
+    /// It is there under the name of a former id.
+    Former(StackId),
+    /// There is none, and nobody knows of one.
+    Nowhere,
+}
+
+/// What is seen of a state at a place.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub facts: Option<StateFacts>,
+    pub status: StateStatus,
+}
+
+impl Seen {
+    /// Looks at a state; one that cannot be read is an error.
+    pub async fn at(home: &StateHome) -> Result<Self> {
+        let status = home.status().await?.unwrap_or_default();
+        // A moved state refuses to be read, and says where it went.
+        let facts = if status.moved.is_some() { None } else { home.facts().await? };
+        Ok(Self { facts, status })
+    }
+}
+
+/// Looks at the states of stacks and of those that feed them.
+pub async fn check_states(session: &Session, ids: &[StackId]) -> StateCheck {
+    let stacks = with_feeding(session, ids);
+    let looks = futures::stream::iter(stacks).map(async |stack| (&stack.id, standing(session, stack).await));
+    let found: Vec<(&StackId, Result<Standing>)> = looks.buffered(TOGETHER).collect().await;
+    let mut check = StateCheck::default();
+    for (id, standing) in found {
+        match standing {
+            Ok(Standing::Here) => {}
+            Ok(Standing::Former(was)) => drop(check.former.insert(id.clone(), was)),
+            Ok(Standing::Nowhere) => drop(check.new.insert(id.clone())),
+            Err(error) => drop(check.problems.insert(id.clone(), error)),
+        }
+    }
+    check
+}
+
+/// Refuses to go on where the state of a stack is not where it is looked for; a former name is used.
+pub async fn require_states(session: &Session, ids: &[StackId]) -> Result<()> {
+    let check = check_states(session, ids).await;
+    let mine = |(id, _): &(StackId, Error)| ids.contains(id);
+    if let Some((_, error)) = check.problems.into_iter().find(mine) {
+        return Err(error);
+    }
+    session.former_names.borrow_mut().extend(check.former);
+    Ok(())
+}
+
+/// Returns the stacks with those whose outputs they take.
+fn with_feeding<'a>(session: &'a Session, ids: &[StackId]) -> Vec<&'a Stack> {
+    let mut wanted: BTreeSet<StackId> = ids.iter().cloned().collect();
+    for id in ids {
+        let inputs = stacks::resolve_inputs(&session.project, &session.stacks, id).unwrap_or_default();
+        wanted.extend(inputs.into_values().map(|from| from.stack));
+    }
+    session.stacks.iter().filter(|stack| wanted.contains(&stack.id)).collect()
+}
+
+/// Returns how the state of a stack stands.
+pub(super) async fn standing(session: &Session, stack: &Stack) -> Result<Standing> {
+    if stack.backend != Backend::Embedded {
+        return standing_of_own_block(session, stack).await;
+    }
+    if session.place.is_none() {
+        return Ok(Standing::Here);
+    }
+    let home = session.home_named(&state_name(stack)?)?;
+    let Some(home) = home else { return Ok(Standing::Here) };
+    let Seen { facts, status } = Seen::at(&home).await?;
+    if let Some(moved) = &status.moved {
+        return Err(moved_away(&stack.id, moved));
+    }
+    match facts {
+        Some(facts) => {
+            check_project(session, stack, &status)?;
+            check_lineage(session, stack, &facts)?;
+            Ok(Standing::Here)
+        }
+        None => standing_of_none(session, stack).await,
+    }
+}
+
+/// A block with a place of its own is tofu's business, unless infra kept the state before.
+async fn standing_of_own_block(session: &Session, stack: &Stack) -> Result<Standing> {
+    let known = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(&stack.id));
+    let Some(known) = known else { return Ok(Standing::Here) };
+    let home = session.home_of(stack)?;
+    if !home.is_readable() || home.facts().await.is_ok_and(|facts| facts.is_some()) {
+        return Ok(Standing::Here);
+    }
+    let (id, kind) = (&stack.id, home.kind());
+    Err(Error::invalid(format!("the state of `{id}` is still kept at `{}`", known.kept))
+        .code(StackError::STATE_NOT_MOVED)
+        .detail(format!("its backend block names a place of its own now ({kind}), and that has no state of it"))
+        .hint("put `backend \"http\" {}` back, then move it: `infra state migrate STACK --to PLACE`")
+        .hint(format!("or start over on purpose: `infra state forget {}`", quoted(id.as_str()))))
+}
+
+/// Returns what it means that the place has no state of a stack.
+async fn standing_of_none(session: &Session, stack: &Stack) -> Result<Standing> {
+    let lock = session.infra_lock.as_ref().map_err(|error| unknown(stack, error))?;
+    if let Some(known) = lock.states.get(&stack.id) {
+        return Err(MissingState { session, id: &stack.id, name: state_name(stack)?, known }.error().await);
+    }
+    if let Some(error) = left_in_own_folder(session, &stack.id, &state_name(stack)?).await? {
+        return Err(error);
+    }
+    if let Some(error) = left_in_previous_backend(session, stack).await? {
+        return Err(error);
+    }
+    match stacks::settings_for(&session.project, &stack.id).was {
+        Some(was) => standing_of_former(session, stack, was).await,
+        None => Ok(Standing::Nowhere),
+    }
+}
+
+/// Returns what the former id of a stack means for it.
+async fn standing_of_former(session: &Session, stack: &Stack, was: StackId) -> Result<Standing> {
+    let name = StateName::parse(was.state_name())?;
+    let Some(home) = session.home_named(&name)? else { return Ok(Standing::Nowhere) };
+    let Seen { facts, status } = Seen::at(&home).await?;
+    if facts.is_some() {
+        check_project(session, stack, &status)?;
+        return Ok(Standing::Former(was));
+    }
+    let known = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(&was));
+    match known {
+        Some(known) => Err(MissingState { session, id: &stack.id, name, known }.error().await),
+        None => match left_in_own_folder(session, &stack.id, &name).await? {
+            Some(error) => Err(error),
+            None => Ok(Standing::Nowhere),
+        },
+    }
+}
+
+/// Tells of a state that the project's own folder has while another place is configured.
+async fn left_in_own_folder(session: &Session, id: &StackId, name: &StateName) -> Result<Option<Error>> {
+    let (project, own) = (&session.project, KeptAt::embedded(&session.project.root));
+    if own.is_same(&KeptAt::of(project)?) {
+        return Ok(None);
+    }
+    let Some(place) = own.open(project, &session.env, session.clock)? else { return Ok(None) };
+    let Seen { facts, status } = Seen::at(&place.home(name, session.env.clone())?).await?;
+    match facts {
+        Some(facts) if !status.left_behind => Ok(Some(not_moved(session, id, &own, Some(&facts)))),
+        _ => Ok(None),
+    }
+}
+
+/// Tells of a state in the backend that the stack's block named before.
+async fn left_in_previous_backend(session: &Session, stack: &Stack) -> Result<Option<Error>> {
+    let Some(previous) = previous_home(session, stack)? else { return Ok(None) };
+    let Some(facts) = previous.facts().await? else { return Ok(None) };
+    let id = &stack.id;
+    Ok(Some(
+        Error::invalid(format!("the state of `{id}` is still in its former backend ({})", previous.kind()))
+            .code(StackError::STATE_NOT_MOVED)
+            .detail(described(&facts))
+            .hint(format!("move it: `infra state migrate {} --to embedded`", quoted(id.as_str()))),
+    ))
+}
+
+/// Makes the error of a state that a place of before still has.
+pub(super) fn not_moved(
+    session: &Session,
+    id: &StackId,
+    from: &KeptAt,
+    facts: Option<&StateFacts>,
+) -> Error {
+    let to = KeptAt::of(&session.project).map(|to| to.text().to_owned()).unwrap_or_default();
+    let error = Error::invalid(format!("the state of `{id}` was not moved: it is kept at `{from}`, not at `{to}`"))
+        .code(StackError::STATE_NOT_MOVED);
+    let (error, all) = match facts {
+        Some(facts) => (error.detail(described(facts)), "`infra state migrate --all`".to_owned()),
+        None => {
+            let words = format!("`{from}` was not asked: only `infra.lock` names it");
+            (error.detail(words), format!("`infra state migrate --all --from {}`", quoted(from.text())))
+        }
+    };
+    error
+        .hint(format!("move all states there: {all}"))
+        .hint(format!("or start over on purpose: `infra state forget {}`", quoted(id.as_str())))
+}
+
+/// Makes the error of a state that went somewhere else.
+pub(super) fn moved_away(id: &StackId, moved: &Moved) -> Error {
+    Error::invalid(format!("the state of `{id}` was moved to `{}`", moved.to))
+        .code(StackError::STATE_ELSEWHERE)
+        .fact("since", moved.at.strftime("%Y-%m-%d %H:%M UTC").to_string())
+        .detail("what is left here is history: nothing can go on with it")
+        .hint("this checkout is older than that move: `git pull`")
+        .hint(format!("or move it back: `infra state migrate {} --from {}`", quoted(id.as_str()), quoted(&moved.to)))
+}
+
+/// Makes the error of a stack of which nobody can tell whether it has a state.
+fn unknown(stack: &Stack, lock: &Error) -> Error {
+    let error = lock.clone().detail(format!("so nobody can tell whether `{}` has a state elsewhere", stack.id));
+    error.code(StackError::STATE_ELSEWHERE)
+}
+
+/// Refuses a state that a project of another name wrote.
+fn check_project(session: &Session, stack: &Stack, status: &StateStatus) -> Result<()> {
+    let project = &session.project;
+    let Some(other) = status.project.as_ref().filter(|name| project.is_named && **name != project.name) else {
+        return Ok(());
+    };
+    let (id, place) = (&stack.id, KeptAt::of(project)?);
+    Err(Error::invalid(format!("the state of `{id}` in `{place}` belongs to the project `{other}`"))
+        .code(StackError::STATE_SHARED)
+        .detail(format!("this is `{}`: with that state it would destroy what the other made", project.name))
+        .hint("give this project a prefix of its own in `state.store`")
+        .hint(format!("if it was renamed: `infra state adopt {}`", quoted(id.as_str()))))
+}
+
+/// Refuses a state that is not the one that was applied.
+fn check_lineage(session: &Session, stack: &Stack, facts: &StateFacts) -> Result<()> {
+    let known = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(&stack.id));
+    let Some(known) = known.filter(|known| known.lineage != facts.lineage) else { return Ok(()) };
+    let (id, place) = (&stack.id, KeptAt::of(&session.project)?);
+    Err(Error::invalid(format!("the state of `{id}` in `{place}` is not the one that `infra.lock` knows"))
+        .code(StackError::STATE_ELSEWHERE)
+        .fact("known", format!("lineage {}, kept at `{}`", known.lineage, known.kept))
+        .fact("found", format!("lineage {}, {}", facts.lineage, described(facts)))
+        .detail("it may be a newer one of another branch, a copy that tofu made, or another state")
+        .hint("take the newer `infra.lock` first: `git pull`")
+        .hint(format!("to go on with what lies there: `infra state forget {}`", quoted(id.as_str()))))
+}
+
+/// Says what a state is, in a few words.
+pub(super) fn described(facts: &StateFacts) -> String {
+    match facts.resources {
+        0 => format!("serial {}", facts.serial),
+        1 => format!("serial {}, 1 resource", facts.serial),
+        many => format!("serial {}, {many} resources", facts.serial),
+    }
+}

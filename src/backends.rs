@@ -2,5 +2,8 @@
 //! and the copies that outlive a checkout.
 
 mod infra_lock;
+mod safety_copies;
+mod turn;
 
 pub use infra_lock::{InfraLock, KnownState};
+pub use safety_copies::{CopyFacts, Copying, SafetyCopies, SafetyCopy};

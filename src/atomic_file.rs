@@ -4,7 +4,7 @@
 //! forced to the disk, and files and new folders are closed to others. [`replace`] is for a
 //! person's own files: it keeps what they are and waits for the disk. State has its own way.
 
-use std::fs::{Metadata, Permissions};
+use std::fs::{File, Metadata, Permissions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -20,11 +20,20 @@ pub fn create_private_dir(dir: &Path) -> Result<()> {
 
 /// Writes a file of which readers see the old or the new content, never a part.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_private(path, bytes, |_| Ok(()))
+}
+
+/// Writes a file like [`write()`], and waits for the disk: it cannot be made again.
+pub fn write_flushed(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_private(path, bytes, File::sync_all)
+}
+
+fn write_private(path: &Path, bytes: &[u8], settle: fn(&File) -> std::io::Result<()>) -> Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     create_private_dir(dir)?;
     let failed = io("write", path);
     let mut file = NamedTempFile::new_in(dir).map_err(&failed)?;
-    file.write_all(bytes).map_err(&failed)?;
+    file.write_all(bytes).and_then(|()| settle(file.as_file())).map_err(&failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }

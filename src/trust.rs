@@ -12,6 +12,7 @@ mod user_key;
 mod word;
 
 pub use consents::{Consent, Consents};
+pub use own_file::read_own_file;
 pub use thing::{Thing, ThingKind, UNTRUSTED};
 pub use user_key::UserKey;
 pub use word::TrustWord;

@@ -7,19 +7,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_saphyr::Spanned;
 
+use super::turn::wait_for_turn;
 use crate::atomic_file;
-use crate::error::{Error, Result, io};
+use crate::error::{Error, Result};
 use crate::model::{StackId, is_zero_width, quoted, turns_text};
 use crate::project::YamlSource;
 use crate::state::StateName;
@@ -35,12 +35,6 @@ const FORMAT: u64 = 1;
 
 /// Far more than a project of thousands of stacks has.
 const LARGEST: u64 = 16 << 20;
-
-/// How long another process may take to change it; it takes a moment.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// How often it is tried again.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// The lines that git leaves where two branches changed the same place.
 const CONFLICTS: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
@@ -80,7 +74,7 @@ impl InfraLock {
     ///
     /// Nobody else in this checkout changes it meanwhile. A file that cannot be read stays as it is.
     pub fn update(root: &Path, infra_dir: &Path, change: impl FnOnce(&mut Self)) -> Result<bool> {
-        let _turn = wait_for_turn(infra_dir)?;
+        let _turn = wait_for_turn(&infra_dir.join(TURN))?;
         let before = Self::read(root)?.unwrap_or_default();
         let mut after = before.clone();
         change(&mut after);
@@ -310,29 +304,6 @@ fn in_quotes(text: &str) -> String {
 /// Returns whether YAML lets a character stand as it is.
 fn is_printable(character: char) -> bool {
     !matches!(character, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
-}
-
-/// Waits until no other process of this checkout changes the file.
-fn wait_for_turn(infra_dir: &Path) -> Result<File> {
-    atomic_file::create_private_dir(infra_dir)?;
-    let path = infra_dir.join(TURN);
-    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
-    let file = OpenOptions::new().append(true).create(true).custom_flags(flags).open(&path);
-    let file = file.map_err(io("open", &path))?;
-    let begun = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::unavailable(format!("another infra does not finish with `{FILE}`"))
-                    .at(path.display())
-                    .hint("try again when it has ended"));
-            }
-            // A file system without locks cannot be waited for.
-            Err(TryLockError::Error(_)) => return Ok(file),
-        }
-    }
 }
 
 #[cfg(test)]

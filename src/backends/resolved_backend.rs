@@ -58,7 +58,8 @@ pub fn selected_workspace(data_dir: &Path) -> Option<String> {
 
 /// Returns the backend that `init` remembered in a data folder, whatever the files say now.
 pub fn remembered_backend(data_dir: &Path) -> Option<Backend> {
-    let record: Value = serde_json::from_slice(&std::fs::read(data_dir.join("terraform.tfstate")).ok()?).ok()?;
+    let record: Value =
+        serde_json::from_slice(&std::fs::read(data_dir.join("terraform.tfstate")).ok()?).ok()?;
     let kind = record["backend"]["type"].as_str()?.to_owned();
     let mut attributes = BTreeMap::new();
     flatten("", &record["backend"]["config"], &mut attributes);

@@ -11,8 +11,8 @@ use super::past::{choose, take_up, warn_of_removed, warn_of_the_past};
 use super::stack_args::StackArgs;
 use super::workspace::{Purpose, Workspace};
 use crate::engine::{
-    self, Approval, PlanRecord, Provenance, RunOptions, SavedPlans, StalePlans, StateNeed, Verdict,
-    WhenToInit,
+    self, Approval, PlanRecord, Provenance, RunOptions, SavedPlans, Session, StalePlans, StateCheck,
+    StateNeed, Verdict, WhenToInit,
 };
 use crate::error::{Error, Exit, Result};
 use crate::events::Events;
@@ -174,14 +174,24 @@ async fn run(
     if !request.removed {
         warn_of_removed(&session).await?;
     }
+    let check = check_states(&session, plan).await;
     let reports = reports(workspace, plan, options, request, context)?;
     let running = async move {
-        let report = engine::run(&session, plan, options).await;
+        let report = engine::run(&session, plan, options, check).await;
         session.close().await;
         report
     };
     let (report, ()) = tokio::join!(running, listen(messages, reports, context.asking()));
     Ok(report)
+}
+
+/// Looks where the states are, for commands that need them.
+async fn check_states(session: &Session, plan: &RunPlan) -> StateCheck {
+    if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
+        return StateCheck::default();
+    }
+    let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
+    engine::check_states(session, &chosen).await
 }
 
 /// Tells once which states nothing keeps from being written by two runs.

@@ -22,6 +22,9 @@ impl<'a> Conductor<'a> {
 
     async fn alone(&self, run: &'a StackRun) -> Turn {
         let since = self.session.clock.now();
+        if self.tally.borrow().result_of(&run.stack.id).is_some() {
+            return Turn::Ended;
+        }
         if self.is_held_back(run, since) {
             self.release_held();
             return Turn::Ended;

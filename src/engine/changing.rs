@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::applying::Applied;
 use super::consent::Case;
 use super::failure::Stop;
+use super::known_states::note_state;
 use super::options::Approval;
 use super::retry::Retries;
 use super::run::{Conductor, Edges};
@@ -92,6 +93,10 @@ struct WaitsFor<'a> {
 impl<'a> Conductor<'a> {
     /// Plans, shows, asks and carries out.
     pub async fn plan_approve_apply(&self) {
+        let is_done = |run: &&StackRun| self.tally.borrow().result_of(&run.stack.id).is_some();
+        if self.runs.iter().all(is_done) {
+            return;
+        }
         let desks: Desks = self.runs.iter().map(|_| RefCell::default()).collect();
         if self.options.approval == Approval::Ask {
             self.look_ahead(&desks).await;
@@ -219,7 +224,10 @@ impl<'a> Conductor<'a> {
             self.set_aside(planned, compared.as_ref(), desk, since);
             return Turn::SetAside;
         }
-        match self.apply(run, planned).await {
+        let mode = planned.record.mode;
+        let applied = self.apply(run, planned).await;
+        note_state(self.session, &run.stack.id, mode).await;
+        match applied {
             Ok(Applied::Done(planned)) => self.finish_applied(run, &planned, since).await,
             Ok(Applied::Unsettled(left)) => {
                 self.set_aside(left.plan, Some(&left.comparison), desk, since);

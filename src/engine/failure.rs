@@ -54,6 +54,7 @@ pub(super) fn kind_of(error: &StackError) -> Kind {
         Some(StackError::LOCKED) => Kind::Locked,
         Some(StackError::UNAVAILABLE) => Kind::Unavailable,
         Some(StackError::REFUSED | StackError::UNTRUSTED_PLAN) => Kind::Refused,
+        _ if error.is_about_the_states_place() => Kind::Invalid,
         _ => Kind::Failed,
     }
 }

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::failure::Stop;
 use super::inspect::read_addresses;
+use super::known_states::note_state;
 use super::run::Conductor;
 use super::stack_life::Planned;
 use super::{applied, shared_copies};
@@ -73,6 +74,7 @@ impl<'a> Conductor<'a> {
             // A copy that stays is reported as removed, and can be destroyed again without harm.
             let _ = shared_copies::withdraw(self.session, &run.stack).await;
             let _ = applied::forget(&self.session.project, &run.stack.id);
+            note_state(self.session, &run.stack.id, self.options.mode).await;
         }
     }
 

@@ -13,6 +13,7 @@ use super::inspect::{bare_run, hints_about, last_words};
 use super::options::WhenToInit;
 use super::session::Session;
 use super::stack_secrets::{StackSecrets, variables_text};
+use super::state_check::require_states;
 use super::state_edit::open_state;
 use crate::backends::StateHome;
 use crate::error::{Error, Result};
@@ -79,6 +80,7 @@ pub(super) async fn outputs_of(session: &Session, id: &StackId) -> Result<Value,
     if let Some(outputs) = session.outputs.borrow().get(id) {
         return Ok(outputs.clone());
     }
+    require_states(session, std::slice::from_ref(id)).await?;
     let upstream = bare_run(session, stack);
     init_stack(session, &upstream, WhenToInit::Needed, &[]).await?;
     let captured =

@@ -60,7 +60,7 @@ async fn follow(session: &Session, stack: &Stack, noting: Noting, mode: PlanMode
         return Ok(());
     }
     let home = session.home_of(stack)?;
-    let Some(bytes) = home.read().await? else { return note(session, &stack.id, None) };
+    let bytes = home.read().await?.unwrap_or_default();
     let Some(facts) = StateFacts::of(&bytes) else { return Ok(()) };
     if noting == Noting::Changed {
         keep_copy(session, stack, &facts, &bytes);

@@ -2,7 +2,7 @@
 //! in words, and what brings it back.
 
 use super::session::Session;
-use super::state_check::{Seen, described, moved_away, not_moved};
+use super::state_check::{Seen, moved_away, not_moved};
 use crate::backends::{KeptAt, KnownState, SafetyCopies};
 use crate::error::{Error, Result};
 use crate::model::{StackError, StackId, human_duration, quoted};
@@ -56,7 +56,9 @@ impl MissingState<'_> {
             .code(StackError::STATE_ELSEWHERE)
             .fact("known", format!("lineage {}, last kept at `{}`", self.known.lineage, self.known.kept));
         let copy = self.safety_copy();
-        let found = copy.clone().unwrap_or_else(|| "neither a safety copy on this machine nor the old place".to_owned());
+        let found = copy
+            .clone()
+            .unwrap_or_else(|| "neither a safety copy on this machine nor the old place".to_owned());
         let error = error.fact("found", found);
         let error = match unread {
             Some(unread) => error.detail(format!("the old place cannot be read: {}", unread.message())),

@@ -12,7 +12,9 @@ use crate::model::{Backend, Stack};
 pub(super) fn previous_home(session: &Session, stack: &Stack) -> Result<Option<StateHome>> {
     let backend = match remembered_backend(&session.data_dir_of(stack)) {
         // Served by infra, or by a server that the environment named: that is no other place.
-        Some(backend) if backend.kind() == "http" && backend.attribute("address").is_none() => return Ok(None),
+        Some(backend) if backend.kind() == "http" && backend.attribute("address").is_none() => {
+            return Ok(None);
+        }
         Some(backend) => backend,
         None => Backend::None,
     };

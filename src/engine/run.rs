@@ -6,25 +6,30 @@
 //! at [`run`].
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 
 use jiff::Timestamp;
 
-use super::finishing::seconds;
+use super::finishing::{report, seconds};
+use super::known_states::{note_missing, tell_noted};
 use super::options::{Approval, RunOptions};
 use super::schedule::{Limits, Schedule, Task};
 use super::session::Session;
 use super::stack_life::StackLife;
+use super::state_check::StateCheck;
 use super::tally::Tally;
+use crate::error::Error;
 use crate::events::RunEvent;
-use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackReport, StackRun};
+use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackReport, StackResult, StackRun};
 
 /// Makes a plan of a run happen.
-pub async fn run(session: &Session, plan: &RunPlan, options: &RunOptions) -> RunReport {
+pub async fn run(session: &Session, plan: &RunPlan, options: &RunOptions, check: StateCheck) -> RunReport {
     let conducted = async {
         let conductor = Conductor::begin(session, plan, options);
+        conductor.leave_out(check.problems);
         conductor.conduct().await;
+        conductor.note_states().await;
         conductor.end()
     };
     tokio::select! {
@@ -94,6 +99,46 @@ impl<'a> Conductor<'a> {
             | RunCommand::Test => self.each_alone().await,
             RunCommand::Apply | RunCommand::Destroy => self.plan_approve_apply().await,
         }
+    }
+
+    /// Finishes the stacks whose state must be brought along first; a run that changes anything then does
+    /// nothing at all.
+    fn leave_out(&self, problems: BTreeMap<StackId, Error>) {
+        let mine = |run: &&&StackRun| problems.contains_key(&run.stack.id);
+        let first = self.runs.iter().find(mine).map(|run| run.stack.id.clone());
+        // One that feeds a chosen stack without being chosen is told by the stacks that need it.
+        let others = problems.iter().find(|(id, _)| !self.numbers.contains_key(id));
+        for run in &self.runs {
+            let id = &run.stack.id;
+            let feeds = |id: &StackId| run.inputs.values().any(|from| from.stack == *id);
+            let upstream = || problems.iter().find(|(id, _)| feeds(id));
+            match problems.get(id).or_else(|| upstream().map(|(_, error)| error)) {
+                Some(error) => self.finish_stopped(run, error.clone().into(), self.started),
+                None if !self.plan.command.is_ordered() => {}
+                None => {
+                    let Some(cause) = first.as_ref().or(others.map(|(id, _)| id)) else { continue };
+                    let reason =
+                        format!("nothing was begun: the state of {cause} must be brought along first");
+                    self.finish(run, report(run, StackResult::Skipped).with_reason(reason), self.started);
+                }
+            }
+        }
+    }
+
+    /// Notes the states that this run found and `infra.lock` lacks.
+    async fn note_states(&self) {
+        let writes = matches!(self.plan.command, RunCommand::Init | RunCommand::Apply | RunCommand::Destroy);
+        if writes {
+            let begun = |run: &&&StackRun| self.is_sound(&run.stack.id);
+            let ids: Vec<StackId> = self.runs.iter().filter(begun).map(|run| run.stack.id.clone()).collect();
+            note_missing(self.session, &ids).await;
+        }
+        tell_noted(self.session);
+    }
+
+    fn is_sound(&self, id: &StackId) -> bool {
+        let result = self.tally.borrow().result_of(id);
+        matches!(result, Some(StackResult::Succeeded | StackResult::NoChanges))
     }
 
     fn end(self) -> RunReport {

@@ -16,8 +16,8 @@ use super::session::Session;
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError, StackId, quoted};
-use crate::state::{Moved, StateName, StateStatus};
 use crate::stacks;
+use crate::state::{Moved, StateName, StateStatus};
 
 /// How many states are looked at together.
 const TOGETHER: usize = 8;
@@ -134,7 +134,9 @@ async fn standing_of_own_block(session: &Session, stack: &Stack) -> Result<Stand
     let (id, kind) = (&stack.id, home.kind());
     Err(Error::invalid(format!("the state of `{id}` is still kept at `{}`", known.kept))
         .code(StackError::STATE_NOT_MOVED)
-        .detail(format!("its backend block names a place of its own now ({kind}), and that has no state of it"))
+        .detail(format!(
+            "its backend block names a place of its own now ({kind}), and that has no state of it"
+        ))
         .hint("put `backend \"http\" {}` back, then move it: `infra state migrate STACK --to PLACE`")
         .hint(format!("or start over on purpose: `infra state forget {}`", quoted(id.as_str()))))
 }
@@ -204,15 +206,11 @@ async fn left_in_previous_backend(session: &Session, stack: &Stack) -> Result<Op
 }
 
 /// Makes the error of a state that a place of before still has.
-pub(super) fn not_moved(
-    session: &Session,
-    id: &StackId,
-    from: &KeptAt,
-    facts: Option<&StateFacts>,
-) -> Error {
+pub(super) fn not_moved(session: &Session, id: &StackId, from: &KeptAt, facts: Option<&StateFacts>) -> Error {
     let to = KeptAt::of(&session.project).map(|to| to.text().to_owned()).unwrap_or_default();
-    let error = Error::invalid(format!("the state of `{id}` was not moved: it is kept at `{from}`, not at `{to}`"))
-        .code(StackError::STATE_NOT_MOVED);
+    let error =
+        Error::invalid(format!("the state of `{id}` was not moved: it is kept at `{from}`, not at `{to}`"))
+            .code(StackError::STATE_NOT_MOVED);
     let (error, all) = match facts {
         Some(facts) => (error.detail(described(facts)), "`infra state migrate --all`".to_owned()),
         None => {
@@ -232,19 +230,25 @@ pub(super) fn moved_away(id: &StackId, moved: &Moved) -> Error {
         .fact("since", moved.at.strftime("%Y-%m-%d %H:%M UTC").to_string())
         .detail("what is left here is history: nothing can go on with it")
         .hint("this checkout is older than that move: `git pull`")
-        .hint(format!("or move it back: `infra state migrate {} --from {}`", quoted(id.as_str()), quoted(&moved.to)))
+        .hint(format!(
+            "or move it back: `infra state migrate {} --from {}`",
+            quoted(id.as_str()),
+            quoted(&moved.to)
+        ))
 }
 
 /// Makes the error of a stack of which nobody can tell whether it has a state.
 fn unknown(stack: &Stack, lock: &Error) -> Error {
-    let error = lock.clone().detail(format!("so nobody can tell whether `{}` has a state elsewhere", stack.id));
+    let error =
+        lock.clone().detail(format!("so nobody can tell whether `{}` has a state elsewhere", stack.id));
     error.code(StackError::STATE_ELSEWHERE)
 }
 
 /// Refuses a state that a project of another name wrote.
 fn check_project(session: &Session, stack: &Stack, status: &StateStatus) -> Result<()> {
     let project = &session.project;
-    let Some(other) = status.project.as_ref().filter(|name| project.is_named && **name != project.name) else {
+    let Some(other) = status.project.as_ref().filter(|name| project.is_named && **name != project.name)
+    else {
         return Ok(());
     };
     let (id, place) = (&stack.id, KeptAt::of(project)?);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::failure::kind_of;
 use crate::error::{Exit, Kind};
-use crate::model::{RunCommand, StackId, StackReport, StackResult, StackRun};
+use crate::model::{RunCommand, StackError, StackId, StackReport, StackResult, StackRun};
 
 /// The results of a run, in the order the stacks were finished.
 #[derive(Debug, Default)]
@@ -91,8 +91,13 @@ impl Tally {
         self.reports
     }
 
-    /// Only failures of one kind make the run a failure of that kind.
+    /// Only failures of one kind make the run a failure of that kind; a state that must be brought along
+    /// first is the one to tell, whatever else failed.
     fn kind_of_failures(&self) -> Kind {
+        let errors = self.reports.iter().filter_map(|report| report.error.as_ref());
+        if errors.into_iter().any(StackError::is_about_the_states_place) {
+            return Kind::Invalid;
+        }
         let failed = self.reports.iter().filter(|report| report.result == StackResult::Failed);
         let mut kinds = failed.map(|report| report.error.as_ref().map_or(Kind::Failed, kind_of));
         match kinds.next() {
@@ -105,7 +110,6 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::StackError;
 
     fn tally(results: &[(StackResult, Option<&str>)]) -> Tally {
         let mut tally = Tally::default();

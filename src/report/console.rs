@@ -320,6 +320,7 @@ impl Report for Console {
                 self.plan_differs(stack, differences, note);
             }
             RunEvent::PlanDiffers { applied: false, .. } => {}
+            RunEvent::StatesNoted { stacks } => self.note(&states_noted(stacks)),
             RunEvent::StackFinished { report } => self.stack_finished(report),
             RunEvent::Interrupted { times } => self.interrupted(*times),
             RunEvent::RunFinished { report } => self.run_finished(report),
@@ -336,4 +337,15 @@ impl Report for Console {
             Question::Destroy { proposals, .. } => self.list(proposals),
         }
     }
+}
+
+/// Says which entries of `infra.lock` are new, changed or gone; a few are named.
+fn states_noted(stacks: &[StackId]) -> String {
+    const NAMED: usize = 3;
+    let names: Vec<&str> = stacks.iter().take(NAMED).map(StackId::as_str).collect();
+    let more = match stacks.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("infra.lock changed: {}{more}; commit it", names.join(", "))
 }

@@ -12,8 +12,13 @@ use crate::model::quoted;
 /// More than any file here has.
 const LARGEST: u64 = 16 << 20;
 
-/// Reads a file, if it is there.
+/// Reads a small file, if it is there.
 pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
+    read_own_file(path, LARGEST)
+}
+
+/// Reads a file of this person alone, if it is there and not larger than this.
+pub fn read_own_file(path: &Path, largest: u64) -> Result<Option<Zeroizing<Vec<u8>>>> {
     let facts = match std::fs::metadata(path) {
         Ok(facts) => facts,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -27,7 +32,11 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>> {
     }
     let mut bytes = Zeroizing::new(Vec::new());
     let file = std::fs::File::open(path).map_err(io("read", path))?;
-    file.take(LARGEST).read_to_end(&mut bytes).map_err(io("read", path))?;
+    file.take(largest.saturating_add(1)).read_to_end(&mut bytes).map_err(io("read", path))?;
+    if bytes.len() as u64 > largest {
+        return Err(Error::unavailable(format!("a file of this user's own is larger than {largest} bytes"))
+            .at(path.display()));
+    }
     Ok(Some(bytes))
 }
 

@@ -115,7 +115,9 @@ fn what_refers_to_something_else_or_never_ends_is_refused_at_once() {
     refusal_of(format!("format: 1\nstates:\n{}", "? ".repeat(1 << 20)));
     assert!(refusal_of(b"format: 1\n\xff").to_string().contains("infra.lock:2"));
     let huge = tempfile::tempdir().expect("a folder");
-    File::create(huge.path().join(FILE)).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
+    std::fs::File::create(huge.path().join(FILE))
+        .and_then(|file| file.set_len(1 << 40))
+        .expect("a sparse file");
     let error = InfraLock::read(huge.path()).expect_err("a huge file");
     assert!(error.message().contains("larger than 16 MiB"), "{error}");
 }

@@ -19,7 +19,7 @@ mod turn;
 
 pub use http_state::state_name;
 pub use infra_lock::{InfraLock, KnownState};
-pub use kept_at::KeptAt;
+pub use kept_at::{KeptAt, source_environment};
 pub use resolved_backend::{remembered_backend, selected_workspace};
 pub use safety_copies::{CopyFacts, Copying, SafetyCopies, SafetyCopy};
 pub use state_facts::StateFacts;

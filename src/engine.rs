@@ -21,6 +21,7 @@ mod inputs;
 mod inspect;
 mod known_states;
 mod migrate;
+mod migrate_all;
 mod missing_state;
 mod old_values;
 mod options;
@@ -54,6 +55,10 @@ mod state_copy;
 mod state_diff;
 mod state_edit;
 mod state_encryption;
+mod state_forget;
+mod state_move;
+mod state_recover;
+mod state_rename;
 mod state_secrets;
 mod state_serial;
 mod state_versions;
@@ -70,6 +75,7 @@ pub use inspect::{
 };
 pub use known_states::{note_missing, note_state, tell_noted};
 pub use migrate::{Likeness, Migrated, Migration, migrate_state};
+pub use migrate_all::{Findings, StateToMove, bring_along, states_to_move};
 pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
 pub use plan_keys::can_bind_plans;
 pub use provenance::{Provenance, Verdict};
@@ -87,6 +93,10 @@ pub use state_edit::{Pushed, as_successor, edit_state, open_state, pull_state, p
 pub use state_encryption::{
     NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
 };
+pub use state_forget::{Adopted, Forgotten, adopt_state, forget_state, known_stacks};
+pub use state_move::StateMoved;
+pub use state_recover::{FoundCopy, copy_for, has_state, is_known, lives_elsewhere, recover_state};
+pub use state_rename::rename_state;
 pub use state_secrets::mask_shown;
 pub use state_versions::{list_versions, read_version};
 pub use working::{HolderLife, life_of_holder};

@@ -121,6 +121,35 @@ impl KeptAt {
     }
 }
 
+/// What a person gives for the place that states come from begins with it.
+const FROM: &str = "INFRA_FROM_";
+
+/// Returns the environment for a place that states come from.
+///
+/// Credentials for the configured place are never sent to another host; those for the other one are given
+/// under the same names with `INFRA_FROM_` before them.
+pub fn source_environment(mut env: Environment, from: &KeptAt, here: &KeptAt) -> Environment {
+    let is_same_kind = matches!(
+        (&from.target, &here.target),
+        (Target::Server(_), Target::Server(_))
+            | (Target::Store(StorePlace::Bucket(_)), Target::Store(StorePlace::Bucket(_)))
+    );
+    if is_same_kind && !from.shares_credentials_with(here) {
+        let family = if matches!(from.target, Target::Server(_)) { "TF_HTTP_" } else { "AWS_" };
+        env.remove_where(|name| name.starts_with(family));
+    }
+    let given: Vec<(String, String)> = env
+        .iter()
+        .filter_map(|(name, value)| {
+            Some((name.to_str()?.strip_prefix(FROM)?.to_owned(), value.to_str()?.to_owned()))
+        })
+        .collect();
+    for (name, value) in given {
+        env.set(&name, &value);
+    }
+    env
+}
+
 impl std::fmt::Display for KeptAt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)

@@ -17,7 +17,7 @@ use super::state_facts::StateFacts;
 use super::state_file;
 use super::state_place::StatePlace;
 use crate::error::{Error, Result};
-use crate::model::{Backend, Environment, LockInfo, Stack, StackError, StateLock};
+use crate::model::{Backend, Environment, Holder, LockInfo, Stack, StackError, StateLock};
 use crate::process;
 use crate::state::{
     Claim, HeldLock, Keeping, Locking, Mark, Marking, Moved, RemoteState, StateName, StateStatus, StateStore,
@@ -169,6 +169,11 @@ impl StateHome {
         }
     }
 
+    /// Returns whether its home may keep marks beside it.
+    pub const fn knows_marks(&self) -> bool {
+        matches!(self, Self::Store { .. } | Self::Server(_))
+    }
+
     /// Returns whether infra can list versions here.
     pub const fn lists_versions(&self) -> bool {
         matches!(self, Self::Store { .. } | Self::Server(_))
@@ -186,6 +191,17 @@ impl StateHome {
                 Ok(Some(StateVersions { current: all.current, versions: all.versions }))
             }
             Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(None),
+        }
+    }
+
+    /// Returns the versions that are kept; nothing where none are, or where a server tells of none.
+    pub async fn versions_if_any(&self) -> Result<Option<StateVersions>> {
+        match self {
+            Self::Server(state) => match state.versions().await {
+                Ok(all) => Ok(Some(StateVersions { current: all.current, versions: all.versions })),
+                Err(_) => Ok(None),
+            },
+            _ => self.versions().await,
         }
     }
 
@@ -210,7 +226,9 @@ impl StateHome {
             Self::File(path) => return Ok(lock_of_file(path)),
             Self::OnlyTofu(_) => None,
         };
-        Ok(held.as_ref().map(HeldLock::to_state_lock))
+        let held = held.as_ref().map(HeldLock::to_state_lock);
+        let told = |lock: &StateLock| serde_json::from_str::<Holder>(&lock.info.info).ok();
+        Ok(held.map(|lock| StateLock { holder: lock.holder.clone().or_else(|| told(&lock)), ..lock }))
     }
 
     /// Returns whether [`Self::lock_of`] can tell.
@@ -241,14 +259,21 @@ impl StateHome {
     ///
     /// The lock of a file or of a bucket is only looked at: it belongs to tofu.
     pub async fn hold(&self, operation: &str, at: Timestamp) -> Result<Hold<'_>> {
-        let who = format!("infra@{}", process::hostname());
+        self.hold_for(operation, "", at).await
+    }
+
+    /// Holds the state with a word for whoever meets the lock.
+    pub async fn hold_for(&self, operation: &str, info: &str, at: Timestamp) -> Result<Hold<'_>> {
         let held = match self {
             Self::Store { store, name } => {
-                let lock = lock_in_store(store, name, (operation, &who), at).await?;
+                let lock = lock_in_store(store, name, &lock_info(operation, info, at)?).await?;
                 return Ok(Hold { home: self, lock: Some(lock) });
             }
             Self::Server(state) => {
-                return Ok(Hold { home: self, lock: state.lock(operation, &who, at).await? });
+                // Another server keeps no holder beside the lock, so the lock itself tells it.
+                let holder = serde_json::to_string(&process::this_holder(None)).unwrap_or_default();
+                let info = if info.is_empty() { holder.as_str() } else { info };
+                return Ok(Hold { home: self, lock: state.lock(&lock_info(operation, info, at)?).await? });
             }
             Self::File(path) => lock_of_file(path).is_some(),
             Self::Bucket { backend, env } => lock_of_s3(backend, env).await?.is_some(),
@@ -362,21 +387,20 @@ impl StateHome {
     }
 }
 
-async fn lock_in_store(
-    store: &StateStore,
-    name: &StateName,
-    (operation, who): (&str, &str),
-    at: Timestamp,
-) -> Result<HeldLock> {
-    let info = LockInfo {
+fn lock_info(operation: &str, info: &str, at: Timestamp) -> Result<LockInfo> {
+    Ok(LockInfo {
         id: new_lock_id()?,
         operation: operation.to_owned(),
-        who: who.to_owned(),
+        info: info.to_owned(),
+        who: format!("infra@{}", process::hostname()),
         created: at.to_string(),
         ..LockInfo::default()
-    };
+    })
+}
+
+async fn lock_in_store(store: &StateStore, name: &StateName, info: &LockInfo) -> Result<HeldLock> {
     let info =
-        serde_json::to_vec(&info).map_err(|error| Error::bug("a lock has no JSON form").because(error))?;
+        serde_json::to_vec(info).map_err(|error| Error::bug("a lock has no JSON form").because(error))?;
     let wanted = HeldLock::from_client(&info, Some(process::this_holder(None)))?;
     match store.lock(name, &wanted).await? {
         Locking::Granted => Ok(wanted),
@@ -423,6 +447,9 @@ impl Hold<'_> {
     pub const fn is_only_a_look(&self) -> bool {
         self.lock.is_none()
     }
+
+    /// Lets nobody in: the lock stays, or something else has taken its place.
+    pub fn keep(self) {}
 
     /// Lets runs in again.
     pub async fn release(self) -> Result<()> {

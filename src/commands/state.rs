@@ -1,13 +1,19 @@
 //! `infra state`: a file for each of its commands.
 
+mod asking;
+mod bring_along;
 mod diff;
 mod encrypt;
+mod forget;
 mod history;
 mod list;
 mod migrate;
 mod probe;
 mod pull;
 mod push;
+mod readers;
+mod recover;
+mod rename;
 mod rm;
 mod rollback;
 mod serve;
@@ -47,6 +53,10 @@ enum StateCommand {
     Rm(rm::RmArgs),
     Mv(rm::MvArgs),
     Migrate(migrate::MigrateArgs),
+    Rename(rename::RenameArgs),
+    Recover(recover::RecoverArgs),
+    Forget(forget::ForgetArgs),
+    Adopt(forget::AdoptArgs),
     Encrypt(encrypt::EncryptArgs),
     Probe(probe::ProbeArgs),
     Serve(serve::ServeArgs),
@@ -65,6 +75,10 @@ pub async fn run(args: &StateArgs, context: &Context) -> Result<Exit> {
         StateCommand::Rm(args) => rm::remove(args, context).await,
         StateCommand::Mv(args) => rm::rename(args, context).await,
         StateCommand::Migrate(args) => migrate::run(args, context).await,
+        StateCommand::Rename(args) => rename::run(args, context).await,
+        StateCommand::Recover(args) => recover::run(args, context).await,
+        StateCommand::Forget(args) => forget::forget(args, context).await,
+        StateCommand::Adopt(args) => forget::adopt(args, context).await,
         StateCommand::Encrypt(args) => encrypt::run(args, context).await,
         StateCommand::Probe(args) => probe::run(args, context).await,
         StateCommand::Serve(args) => serve::run(args, context).await,

@@ -86,6 +86,22 @@ pub(super) fn replace(project: &Project, id: &StackId, fill: impl FnOnce(&Path) 
     std::fs::rename(fresh.keep(), &home).map_err(io("write", &home))
 }
 
+/// Gives the copy of a stack that was renamed its new name.
+pub(super) fn rename(project: &Project, present: &[Stack], old: &StackId, new: &StackId) -> Result<()> {
+    let home = home_of(project, old);
+    let record = std::fs::read(home.join(RECORD)).ok();
+    let record: Option<Record> = record.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let stack = present.iter().find(|stack| stack.id == *new);
+    let (Some(record), Some(stack)) = (record, stack) else { return forget(project, old) };
+    let (from, to) = (home.join(TREE).join(&record.path), home.join(TREE).join(&stack.path));
+    atomic_file::create_private_dir(to.parent().unwrap_or(&home))?;
+    std::fs::rename(&from, &to).map_err(io("rename", &from))?;
+    let record = Record { stack: new.clone(), path: stack.path.clone(), ..record };
+    atomic_file::write(&home.join(RECORD), &serde_json::to_vec_pretty(&record).unwrap_or_default())?;
+    forget(project, new)?;
+    std::fs::rename(&home, home_of(project, new)).map_err(io("rename", &home))
+}
+
 /// Notes that a copy lies beside the state as well.
 pub(super) fn mark_published(project: &Project, id: &StackId) -> Result<()> {
     atomic_file::write(&home_of(project, id).join(PUBLISHED), b"")

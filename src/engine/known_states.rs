@@ -69,13 +69,13 @@ async fn follow(session: &Session, stack: &Stack, noting: Noting, mode: PlanMode
     let is_gone = is_empty(session, &stack.id, &bytes, mode);
     match (noting, is_gone) {
         (Noting::Missing, true) => Ok(()),
-        (_, true) => note(session, &stack.id, None),
-        (_, false) => note(session, &stack.id, Some(facts.lineage)),
+        (_, true) => note_lineage(session, &stack.id, None),
+        (_, false) => note_lineage(session, &stack.id, Some(facts.lineage)),
     }
 }
 
 /// Writes or removes the entry of a stack.
-pub(super) fn note(session: &Session, id: &StackId, lineage: Option<String>) -> Result<()> {
+pub(super) fn note_lineage(session: &Session, id: &StackId, lineage: Option<String>) -> Result<()> {
     let project = &session.project;
     if project.state.lock_file == LockFile::Off {
         return Ok(());

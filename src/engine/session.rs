@@ -350,16 +350,19 @@ impl Session {
     /// Returns where a state of the project lies that may belong to no stack any more.
     pub(super) fn home_named(&self, name: &StateName) -> Result<Option<StateHome>> {
         let Some(place) = &self.place else { return Ok(None) };
-        place.home(name, self.some_environment()?).map(Some)
+        place.home(name, self.some_environment()).map(Some)
     }
 
-    /// Returns the environment of any stack that has credentials for the server, or of none.
-    pub(super) fn some_environment(&self) -> Result<Environment> {
-        let has_secrets = |stack: &&Stack| self.secrets_of(&stack.id).is_some();
-        match self.stacks.iter().filter(|stack| stack.backend == Backend::Embedded).find(has_secrets) {
-            Some(stack) => self.environment_of(stack, &BTreeMap::new()),
-            None => Ok(self.env.clone()),
+    /// Returns the environment with the credentials of any stack that has some for a server or a bucket.
+    pub(super) fn some_environment(&self) -> Environment {
+        let mut env = self.env.clone();
+        let embedded = self.stacks.iter().filter(|stack| stack.backend == Backend::Embedded);
+        let secrets = embedded.filter_map(|stack| self.secrets_of(&stack.id));
+        let mut secrets = secrets.map(StackSecrets::backend_variables).filter(|all| !all.is_empty());
+        for (name, value) in secrets.next().into_iter().flatten() {
+            env.set(name, value.as_str());
         }
+        env
     }
 
     fn backend_environment(&self, stack: &Stack) -> Result<Environment> {

@@ -86,7 +86,7 @@ pub async fn fetch_copies(session: &Session) -> Result<()> {
 async fn names(session: &Session) -> Result<Option<Vec<StateName>>> {
     match &session.place {
         // The project's own folder is shared with nobody.
-        Some(place) if session.project.state.shared() => place.copies(session.some_environment()?).await,
+        Some(place) if session.project.state.shared() => place.copies(session.some_environment()).await,
         _ => Ok(None),
     }
 }

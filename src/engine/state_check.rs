@@ -13,6 +13,7 @@ use futures::StreamExt as _;
 use super::missing_state::MissingState;
 use super::previous_backend::previous_home;
 use super::session::Session;
+use super::state_rename::new_name_in;
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError, StackId, quoted};
@@ -225,16 +226,22 @@ pub(super) fn not_moved(session: &Session, id: &StackId, from: &KeptAt, facts: O
 
 /// Makes the error of a state that went somewhere else.
 pub(super) fn moved_away(id: &StackId, moved: &Moved) -> Error {
-    Error::invalid(format!("the state of `{id}` was moved to `{}`", moved.to))
+    let error = Error::invalid(format!("the state of `{id}` was moved to `{}`", moved.to))
         .code(StackError::STATE_ELSEWHERE)
         .fact("since", moved.at.strftime("%Y-%m-%d %H:%M UTC").to_string())
         .detail("what is left here is history: nothing can go on with it")
-        .hint("this checkout is older than that move: `git pull`")
-        .hint(format!(
-            "or move it back: `infra state migrate {} --from {}`",
-            quoted(id.as_str()),
-            quoted(&moved.to)
-        ))
+        .hint("if this checkout is older than that move: `git pull`");
+    if let Some(new) = new_name_in(&moved.to) {
+        let (old, new) = (quoted(id.as_str()), quoted(new));
+        return error
+            .hint(format!("if the folder got its old name back: `infra state rename {new} {old}`"))
+            .hint(format!("if this is a new stack of that name: `infra state forget {old}`"));
+    }
+    error.hint(format!(
+        "or move it back: `infra state migrate {} --from {}`",
+        quoted(id.as_str()),
+        quoted(&moved.to)
+    ))
 }
 
 /// Makes the error of a stack of which nobody can tell whether it has a state.

@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use jiff::Timestamp;
 use md5::{Digest as _, Md5};
 use reqwest::{Certificate, Client, Identity, Method, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 
-use super::store::random_text;
 use super::{HeldLock, Version, percent};
 use crate::error::{Error, Kind, Result};
 use crate::model::{Environment, LockInfo};
@@ -95,17 +93,10 @@ impl RemoteState {
     }
 
     /// Takes the lock; nothing on a server that has none.
-    pub async fn lock(&self, operation: &str, who: &str, created: Timestamp) -> Result<Option<HeldLock>> {
+    pub async fn lock(&self, info: &LockInfo) -> Result<Option<HeldLock>> {
         let Some(address) = &self.lock_address else { return Ok(None) };
-        let info = LockInfo {
-            id: random_text()?,
-            operation: operation.to_owned(),
-            who: who.to_owned(),
-            created: created.to_string(),
-            ..LockInfo::default()
-        };
-        let info = serde_json::to_vec(&info)
-            .map_err(|error| Error::bug("a lock has no JSON form").because(error))?;
+        let info =
+            serde_json::to_vec(info).map_err(|error| Error::bug("a lock has no JSON form").because(error))?;
         let request = self.client.request(self.methods.lock.clone(), address);
         let answer = self.send(with_sum(request, info.clone())).await?;
         match answer.status() {

@@ -15,7 +15,7 @@ use super::log::Durability;
 use super::store::random_text;
 use super::{Claim, HeldLock, Moved, StateName, StateStore, Writing};
 use crate::error::{Error, Result};
-use crate::model::turns_text;
+use crate::model::{MOVED, turns_text};
 use crate::process;
 
 /// The longest text in a mark, in bytes: every later entry of the log repeats it.
@@ -133,6 +133,9 @@ impl Marker<'_> {
 }
 
 impl Mark {
+    /// What the lock of a moved state says is done.
+    pub const MOVED: &str = MOVED;
+
     /// Refuses texts that are empty, very long, or would be obeyed by a terminal.
     pub(super) fn check(&self) -> Result<()> {
         let (what, text) = match self {

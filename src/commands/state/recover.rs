@@ -1,0 +1,138 @@
+//! `infra state recover`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+
+use super::asking::{StateQuestion, check_can_ask};
+use crate::commands::Context;
+use crate::commands::stack_args::stack_names;
+use crate::commands::workspace::{Purpose, Workspace};
+use crate::engine::{self, FoundCopy, Session, StateNeed};
+use crate::error::{Error, Exit, Result};
+use crate::model::{Backend, StackId, counted, human_duration};
+
+/// Put a lost state back from a copy on this machine
+///
+/// The newest version of every state in a folder is also kept in your own state folder. This
+/// shows what it found, asks, and puts it back where there is none.
+///
+/// Examples:
+///   infra state recover 01-base/net
+///   infra state recover --all --yes
+///   infra state recover --all --from ../old-checkout
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct RecoverArgs {
+    /// The stack
+    #[arg(value_name = "STACK", required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(stack_names))]
+    stack: Option<String>,
+    /// Every stack whose state is missing
+    #[arg(long)]
+    all: bool,
+    /// Look here instead: another checkout, its folder of states, or a folder of copies
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    from: Option<PathBuf>,
+    /// Put it back even though another checkout still has it
+    #[arg(long)]
+    force: bool,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    yes: bool,
+}
+
+/// Runs the command.
+pub(super) async fn run(args: &RecoverArgs, context: &Context) -> Result<Exit> {
+    check_can_ask("recover", args.yes, context)?;
+    let workspace = Workspace::load(context)?;
+    let wanted = wanted(&workspace, args, context)?;
+    let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&wanted) };
+    workspace
+        .with_session(context, purpose, async |session| {
+            let copies = find(session, &wanted, args, context).await?;
+            if copies.is_empty() {
+                context.terminal.note("no state is missing");
+                return Ok(Exit::OK);
+            }
+            copies.iter().for_each(|copy| show(copy, context));
+            let text = format!("Put {} back?", counted(copies.len(), "state"));
+            StateQuestion { command: "recover", text, yes: args.yes }.ask(context).await?;
+            for copy in &copies {
+                engine::recover_state(session, copy).await?;
+                context.terminal.note(&format!("put the state of `{}` back", copy.id));
+            }
+            engine::tell_noted(session);
+            Ok(Exit::OK)
+        })
+        .await
+}
+
+fn wanted(workspace: &Workspace, args: &RecoverArgs, context: &Context) -> Result<Vec<StackId>> {
+    let ours = workspace.stacks.iter().filter(|stack| stack.backend == Backend::Embedded);
+    match &args.stack {
+        Some(_) => Ok(vec![workspace.choose_one(args.stack.clone(), context)?.id.clone()]),
+        None => Ok(ours.map(|stack| stack.id.clone()).collect()),
+    }
+}
+
+/// Finds the copies of the states that are missing; one that a stack is named for must be there.
+async fn find(
+    session: &Session,
+    wanted: &[StackId],
+    args: &RecoverArgs,
+    context: &Context,
+) -> Result<Vec<FoundCopy>> {
+    let mut copies = Vec::new();
+    for id in wanted {
+        if engine::has_state(session, id).await? {
+            if args.stack.is_some() {
+                return Err(Error::usage(format!("the state of `{id}` is where it should be")));
+            }
+            continue;
+        }
+        match engine::copy_for(session, id, args.from.as_ref().map(|dir| context.cwd.join(dir)).as_deref()).await? {
+            Some(copy) => {
+                check_alone(session, &copy, args).await?;
+                copies.push(copy);
+            }
+            None if args.stack.is_some() || engine::is_known(session, id) => return Err(nothing_found(id, args)),
+            None => {}
+        }
+    }
+    Ok(copies)
+}
+
+/// Two checkouts that both go on with one state are worse than none.
+async fn check_alone(session: &Session, copy: &FoundCopy, args: &RecoverArgs) -> Result<()> {
+    if args.force || !engine::lives_elsewhere(session, copy).await {
+        return Ok(());
+    }
+    let id = &copy.id;
+    Err(Error::failed(format!("another checkout still has the state of `{id}`"))
+        .fact("checkout", copy.origin.display().to_string())
+        .detail("if both went on with it, each would undo what the other did")
+        .hint("let both use one store: `state: { store: … }` in infra.yaml, then `infra state migrate --all` there")
+        .hint(format!("if that checkout is given up: `infra state recover {} --force`", crate::model::quoted(id.as_str()))))
+}
+
+fn nothing_found(id: &StackId, args: &RecoverArgs) -> Error {
+    let place = match &args.from {
+        Some(dir) => format!("`{}`", dir.display()),
+        None => "the copies on this machine".to_owned(),
+    };
+    Error::failed(format!("{place} hold no state of `{id}`"))
+        .hint("look elsewhere: `--from DIR`, another checkout or a folder of states")
+        .hint(format!("to start over on purpose: `infra state forget {}`", crate::model::quoted(id.as_str())))
+}
+
+fn show(copy: &FoundCopy, context: &Context) {
+    let FoundCopy { id, project, origin, facts, written, is_known, .. } = copy;
+    let age = written.map(|at| context.clock.now().duration_since(at).as_secs_f64().max(0.0));
+    let age = age.map_or_else(String::new, |age| format!(", {} old", human_duration(age)));
+    let project = project.as_ref().map(|name| format!(", project {name}")).unwrap_or_default();
+    context.terminal.note(&format!("  {id}  serial {}{age}, from {}{project}", facts.serial, origin.display()));
+    if !is_known {
+        context.terminal.note("    `infra.lock` does not know this state: make sure that it is yours");
+    }
+}

@@ -572,6 +572,7 @@ async fn the_client_marks_under_its_lock_and_says_where_a_moved_state_went() {
     assert_eq!(state.mark(Some(&lock), &project).await.unwrap(), Marking::Done);
     assert_eq!(state.mark(Some(&lock), &elsewhere).await.unwrap(), Marking::Done);
 
+    state.unlock(&lock).await.unwrap();
     let status = state.status().await.unwrap().unwrap();
     assert_eq!((status.moved.unwrap().to.as_str(), status.project.as_deref()), ("s3://new", Some("lab")));
     assert_eq!(state.versions().await.unwrap().versions[0].at, at);

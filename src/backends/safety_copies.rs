@@ -189,7 +189,7 @@ impl SafetyCopies {
 
     /// Returns the copy that a record tells of; nothing if the file is none, or is not where it belongs.
     fn record(&self, path: &Path) -> Option<SafetyCopy> {
-        if !path.extension().is_some_and(|suffix| suffix == "json") || !is_plain_file(path) {
+        if path.extension().is_none_or(|suffix| suffix != "json") || !is_plain_file(path) {
             return None;
         }
         let bytes = read_own_file(path, LARGEST_RECORD).ok().flatten()?;

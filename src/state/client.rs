@@ -109,12 +109,20 @@ impl RemoteState {
         }
     }
 
-    /// Gives the lock back.
+    /// Gives the lock back; a mark that the state was moved has taken its place, and is left.
     pub async fn unlock(&self, lock: &HeldLock) -> Result<()> {
         let Some(address) = &self.unlock_address else { return Ok(()) };
         let request = self.client.request(self.methods.unlock.clone(), address);
         let answer = self.send(with_sum(request, lock.info().as_bytes().to_vec())).await?;
-        if answer.status().is_success() { Ok(()) } else { Err(self.refused(answer.status())) }
+        match answer.status() {
+            status if status.is_success() => Ok(()),
+            StatusCode::CONFLICT => {
+                let holder = HeldLock::from_client(&self.bytes(answer).await?, None).ok();
+                let moved = holder.and_then(|lock| lock.moved_to());
+                moved.map(drop).ok_or_else(|| self.refused(StatusCode::CONFLICT))
+            }
+            status => Err(self.refused(status)),
+        }
     }
 
     /// Stores a state as it is, for whoever holds this lock.

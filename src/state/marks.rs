@@ -81,39 +81,41 @@ impl StateStore {
     pub async fn mark(&self, name: &StateName, claim: &Claim, mark: Mark) -> Result<Writing> {
         mark.check()?;
         let marker = Marker { claim, id: random_text()?, now: self.now() };
-        self.change(name, |head| match marker.next(&head.header, &mark) {
-            Ok(next) if next == head.header => Decision::Answer(Writing::Accepted),
-            Ok(next) => Decision::append(Entry::marker(next), Durability::Flushed, Writing::Accepted),
-            Err(refusal) => Decision::Answer(refusal),
-        })
-        .await
+        self.change(name, |head| marker.decide(&head.header, &mark)).await
     }
 }
 
 impl Marker<'_> {
-    /// Returns how things stand with the mark; the same as before where it says nothing new.
-    fn next(&self, header: &Header, mark: &Mark) -> Result<Header, Writing> {
-        match mark {
-            Mark::Moved { to } if header.moved.as_ref().is_some_and(|moved| moved.to == *to) => {
-                Ok(header.clone())
-            }
-            Mark::Moved { to } => self.refuse(header).map(|()| self.moved(header, to)),
-            Mark::Lifted => Ok(header.brought_back()),
-            Mark::LeftBehind => {
-                if header.moved.is_none() {
-                    self.refuse(header)?;
-                }
-                Ok(Header { state: None, left_behind: true, ..header.brought_back() })
-            }
-            Mark::OfProject(name) => {
-                self.refuse(header)?;
-                Ok(Header { project: Some(name.clone()), ..header.clone() })
-            }
+    fn decide(&self, header: &Header, mark: &Mark) -> Decision<Writing> {
+        if let Some(refusal) = self.refusal(header, mark) {
+            return Decision::Answer(refusal);
+        }
+        match self.next(header, mark) {
+            // It says nothing new, or the answer to the first time was lost.
+            next if next == *header => Decision::Answer(Writing::Accepted),
+            next => Decision::append(Entry::marker(next), Durability::Flushed, Writing::Accepted),
         }
     }
 
-    fn refuse(&self, header: &Header) -> Result<(), Writing> {
-        refusal(header, self.claim).map_or(Ok(()), Err)
+    fn refusal(&self, header: &Header, mark: &Mark) -> Option<Writing> {
+        let moved = header.moved.as_ref();
+        match mark {
+            Mark::Moved { to } if moved.is_some_and(|moved| moved.to == *to) => None,
+            Mark::LeftBehind if moved.is_some() => None,
+            Mark::Lifted => None,
+            Mark::Moved { .. } | Mark::LeftBehind | Mark::OfProject(_) => refusal(header, self.claim),
+        }
+    }
+
+    /// Returns how things stand with the mark.
+    fn next(&self, header: &Header, mark: &Mark) -> Header {
+        match mark {
+            Mark::Moved { .. } if header.moved.is_some() => header.clone(),
+            Mark::Moved { to } => self.moved(header, to),
+            Mark::Lifted => header.brought_back(),
+            Mark::LeftBehind => Header { state: None, left_behind: true, ..header.brought_back() },
+            Mark::OfProject(name) => Header { project: Some(name.clone()), ..header.clone() },
+        }
     }
 
     /// Returns the header of a state that goes away: its lock becomes the one that says where.

@@ -124,7 +124,8 @@ fn what_refers_to_something_else_or_never_ends_is_refused_at_once() {
 
 #[test]
 fn what_is_no_file_is_refused_and_stays() {
-    let make: [(&str, fn(PathBuf)); 3] = [
+    type Make = (&'static str, fn(PathBuf));
+    let make: [Make; 3] = [
         ("is a link", |path| symlink("/etc/passwd", path).expect("a link")),
         ("is not a file", |path| std::fs::create_dir(path).expect("a folder")),
         ("is not a file", |path| nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).expect("a pipe")),

@@ -89,7 +89,5 @@ pub use state_encryption::{
 };
 pub use state_secrets::mask_shown;
 pub use state_versions::{StateVersions, list_versions, read_version};
-pub use store::{
-    hide_from_git, open_store, open_store_untried, remember_probe, store_environment, store_place,
-};
+pub use store::{open_store, open_store_untried, remember_probe, store_environment, store_place};
 pub use working::{HolderLife, life_of_holder};

@@ -88,7 +88,7 @@ async fn turn_to_write(project: &Project, context: &Context) -> Result<Turn> {
     let infra_dir = project.infra_dir();
     if has_templates(project)? {
         // Whoever cannot write there learns it when there is something to write.
-        let _ = crate::engine::hide_from_git(&infra_dir);
+        let _ = crate::atomic_file::create_private_dir(&infra_dir);
     }
     Turn::to_write(&infra_dir, &context.interrupts, || tell_waiting(context)).await
 }
@@ -114,7 +114,6 @@ async fn write(project: &Project, before: &Manifest, changes: &Changes, context:
     }
     refuse_conflicts(changes, context)?;
     let infra_dir = project.infra_dir();
-    crate::engine::hide_from_git(&infra_dir)?;
     write_tree(Place { root: &project.root, infra_dir: &infra_dir, before }, changes)?;
     show::summary(changes, context);
     Ok(())

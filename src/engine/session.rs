@@ -17,7 +17,7 @@ use super::plan_keys::PlanKeys;
 use super::reached::Reached;
 use super::stack_locks::http_state;
 use super::stack_secrets::StackSecrets;
-use super::store::{hide_from_git, open_store, store_environment};
+use super::store::{open_store, store_environment};
 use super::surroundings::{Repository, Surroundings};
 use crate::error::{Error, Result};
 use crate::events::Events;
@@ -99,7 +99,6 @@ impl StateAccess {
         if let Some(url) = &project.state.url {
             return Ok(Self::Remote(url.trim_end_matches('/').to_owned()));
         }
-        hide_from_git(&project.infra_dir())?;
         let env = store_environment(&parts.inherited, parts.secrets.values());
         let store = open_store(project, &env, parts.clock).await?;
         Ok(Self::Embedded(Box::new(Embedded::start(store, parts.run_id.clone()).await?)))

@@ -94,7 +94,6 @@ pub(super) fn keep(session: &Session, id: &StackId, bytes: &[u8]) -> Result<Path
     let serial = StateFacts::read(bytes).map_or(0, |facts| facts.serial);
     let folder = session.project.infra_dir().join("backups").join(id.state_name());
     let path = folder.join(format!("{time}-serial-{serial}.tfstate"));
-    super::store::hide_from_git(&session.project.infra_dir())?;
     crate::atomic_file::write(&path, bytes)?;
     Ok(path)
 }

@@ -3,7 +3,7 @@
 //! A bucket is tried out before it is trusted with a lock; the result is remembered below
 //! `.infra/probe`, so that runs do not pay for it. Begin at [`open_store`].
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -31,12 +31,6 @@ pub fn store_place(project: &Project) -> Result<StorePlace> {
     let setting = project.state.store.as_deref().unwrap_or(".infra/state");
     StorePlace::parse(setting, &project.root)
         .map_err(|error| error.at(format!("{}: state.store", project.root.join("infra.yaml").display())))
-}
-
-/// Keeps states and plans, which may hold secrets, out of the project's repository.
-pub fn hide_from_git(infra_dir: &Path) -> Result<()> {
-    let ignore = infra_dir.join(".gitignore");
-    if ignore.exists() { Ok(()) } else { crate::atomic_file::write(&ignore, b"*\n") }
 }
 
 /// Returns the environment with the credentials for a store that are among the secrets.

@@ -199,7 +199,6 @@ fn own_store(context: &Context) -> Result<StorePlace> {
             .hint("`--store DIR`, or a bucket")
     })?;
     let project = project::load(&root)?;
-    engine::hide_from_git(&project.infra_dir())?;
     engine::store_place(&project)
 }
 

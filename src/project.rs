@@ -15,7 +15,8 @@ mod schema;
 mod stacks_map;
 
 pub use data::{
-    Data, DataFile, DataWarning, Place, Presence, cluster_schema, load_data, load_derivations, nodes_schema,
+    Data, DataFile, DataWarning, Place, Presence, cluster_schema, data_names, load_data, load_derivations,
+    nodes_schema,
 };
 pub use find::find_root;
 pub use load::load;

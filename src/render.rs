@@ -14,6 +14,7 @@ mod engine;
 mod fault;
 mod filters;
 mod functions;
+mod inputs;
 mod known_names;
 mod limits;
 mod makejinja_toml;
@@ -35,6 +36,7 @@ use std::path::PathBuf;
 
 pub use derive::{derive, evaluate_derivations};
 pub use engine::{Engine, Surroundings};
+pub use inputs::Inputs;
 pub use recorded::recorded_files;
 pub use rewrite::Marks;
 pub use settings::{RenderSettings, UndefinedMode, Whitespace};

@@ -36,5 +36,6 @@ pub use graph_text::{dot, mermaid};
 pub use identity::{check_state_isolation, identity};
 pub use order::{Direction, after, dependencies_of, waves};
 pub use relocate::{Relocation, relocate};
+pub use remote_state::{Reader, readers_of};
 pub use select::{Selection, select};
 pub use settings::{SettingsBook, settings_for};

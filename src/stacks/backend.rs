@@ -2,7 +2,7 @@
 
 use super::facts::BackendBlock;
 use super::names::shortened;
-use super::setting::flatten;
+use super::setting::{flatten, with_paths};
 use crate::model::{Backend, Stack};
 
 /// Returns the backend that a block describes; an empty `http` block is the embedded server.
@@ -10,7 +10,10 @@ pub fn backend(block: Option<&BackendBlock>) -> Backend {
     match block {
         None => Backend::None,
         Some(block) if block.kind == "http" && block.settings.is_empty() => Backend::Embedded,
-        Some(block) => Backend::Configured { kind: block.kind.clone(), attributes: flatten(&block.settings) },
+        Some(block) => Backend::Configured {
+            kind: block.kind.clone(),
+            attributes: flatten(&with_paths(&block.settings, ".")),
+        },
     }
 }
 

@@ -9,6 +9,7 @@
 mod alone;
 mod applied;
 mod applying;
+mod backend_edit;
 mod changing;
 mod checks;
 mod consent;
@@ -65,6 +66,7 @@ mod watch;
 mod working;
 
 pub use applied::{RemovedStack, removed_stacks};
+pub use backend_edit::BackendEdit;
 pub use init::is_prepared_by;
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,

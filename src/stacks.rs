@@ -3,6 +3,7 @@
 //! [`select`] and [`waves`].
 
 mod backend;
+mod backend_block;
 mod declared;
 mod discover;
 mod facts;
@@ -30,6 +31,7 @@ mod state_key;
 mod walk;
 
 pub use backend::{StateRisk, state_remarks, state_risks};
+pub use backend_block::NewBackend;
 pub use declared::{inputs_by, resolve_inputs};
 pub use discover::{Discovery, discover};
 pub use graph_text::{dot, mermaid};

@@ -406,7 +406,7 @@ fn a_project_that_was_never_rendered_says_how_to_get_its_stacks() {
 #[test]
 fn up_renders_before_it_applies() {
     let project = project();
-    project.write("templates/config/infrastructure/a/main.tf.j2", support::SIMPLE);
+    project.write("templates/config/infrastructure/a/main.tf.j2", SIMPLE);
 
     project.run("up --yes").succeeds().stderr_has("1 new");
 
@@ -473,4 +473,26 @@ fn a_list_of_generated_files_that_says_nothing_about_inputs_warns_of_nothing() {
     project.write("cluster.yaml", "name: two\n");
 
     project.run("plan").succeeds().stderr_lacks("changed since");
+}
+
+#[test]
+fn an_edit_of_rendered_secrets_names_their_template_and_a_new_key_needs_none() {
+    let (project, _key) = with_secrets();
+    project.run("configure").succeeds();
+
+    let file = "infrastructure/secrets.sops.yaml";
+    project.run(&format!("secrets rotate {file}")).succeeds().stderr_lacks("is generated from");
+    project.run("configure").succeeds();
+
+    project
+        .run(&format!("secrets set {file} [\"token\"] \"another\""))
+        .succeeds()
+        .stderr_has(&format!("`{file}` is generated from `templates/config/{file}.j2`: change that too"));
+    project.run("configure").exits(1).stderr_has("was edited by hand");
+    // A fresh clone has no list of generated files, and still the template is known.
+    std::fs::remove_dir_all(project.path(".infra")).unwrap();
+    project
+        .run(&format!("secrets set {file} [\"token\"] \"third\""))
+        .succeeds()
+        .stderr_has("is generated from");
 }

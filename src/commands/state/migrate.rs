@@ -1,17 +1,21 @@
 //! `infra state migrate`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use serde_json::{Value, json};
 
 use crate::commands::Context;
+use crate::commands::generated::warn_of_edit;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, Likeness, Migration, StateNeed};
+use crate::engine::{self, BackendEdit, Likeness, Migrated, Migration, StateFacts, StateNeed};
 use crate::error::{Error, Exit, Result};
-use crate::model::Backend;
-use crate::report::{Asking, confirm};
+use crate::model::{Backend, Stack, StackId};
+use crate::report::{Asking, Tone, confirm};
+use crate::stacks::{self, NewBackend, Reader};
 use crate::tofu::call::PushMode;
 
 /// Move the state of a stack to another backend
@@ -48,34 +52,89 @@ pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let stack = workspace.choose_one(Some(args.stack.clone()), context)?;
     let migration = read_target(args)?;
-    if migration.backend == stack.backend {
+    if migration.backend == stack.backend || same_file(&migration.backend, &stack.backend) {
         return Err(Error::usage(format!("`{}` keeps its state there already", stack.id)));
     }
-    let from = stack.backend.kind();
-    ask(args, &format!("Move the state of `{}` from {from} to {}?", stack.id, args.to), context).await?;
-    let id = stack.id.clone();
+    check_can_ask(args, context)?;
+    let edit = BackendEdit::of(&workspace.project, &workspace.stacks, stack, &migration.block)?;
+    let id = &stack.id;
     // The embedded server must run although no stack may use it yet.
-    let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(std::slice::from_ref(&id)) };
+    let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(std::slice::from_ref(id)) };
     let migrated = workspace
-        .with_session(context, purpose, async |session| engine::migrate_state(session, &id, &migration).await)
+        .with_session(context, purpose, async |session| {
+            let state = StateFacts::of(&engine::pull_state(session, id).await?);
+            tell_beforehand(&workspace, (stack, &edit.file), state.as_ref(), context);
+            ask(args, &question(args, stack, state.as_ref()), context).await?;
+            engine::migrate_state(session, id, &migration).await
+        })
         .await?;
-    match migrated.copied {
-        Some((facts, likeness)) => context.terminal.note(&format!(
-            "copied and compared the state of `{id}`: serial {}, lineage {}, {} resources; {}",
-            facts.serial,
-            facts.lineage,
-            facts.resources,
-            words(likeness)
-        )),
-        None => context.terminal.note(&format!("`{id}` had no state to copy")),
+    tell_result(id, &migrated, context);
+    Ok(Exit::OK)
+}
+
+/// Returns whether both keep the state in one file: without a block it is tofu's usual one.
+fn same_file(one: &Backend, other: &Backend) -> bool {
+    let file = |backend: &'_ Backend| match backend {
+        Backend::None => Some("terraform.tfstate".to_owned()),
+        Backend::Configured { kind, attributes } if kind == "local" => match attributes.get("path") {
+            None => Some("terraform.tfstate".to_owned()),
+            Some(path) => path.as_deref().map(|path| path.trim_start_matches("./").to_owned()),
+        },
+        Backend::Embedded | Backend::Unknown | Backend::Configured { .. } => None,
+    };
+    file(one).is_some_and(|file_of_one| Some(file_of_one) == file(other))
+}
+
+/// Tells what a person should know before the question: who else is concerned, and what is not moved.
+fn tell_beforehand(
+    workspace: &Workspace,
+    (stack, file): (&Stack, &Path),
+    state: Option<&StateFacts>,
+    context: &Context,
+) {
+    let warning = context.terminal.paint(Tone::Warn, "warning");
+    for Reader { stack: reader, place } in stacks::readers_of(&workspace.stacks, &stack.id) {
+        context.terminal.note(&format!(
+            "{warning}: `{reader}` reads this state where it is now, and will not see what changes after the move"
+        ));
+        context
+            .terminal
+            .note(&format!("  at {place}: let it read the new place, or use `inputs` in infra.yaml"));
     }
+    if state.is_none() {
+        let id = &stack.id;
+        context.terminal.note(&format!("`{id}` has no state yet: only its backend block is changed"));
+    }
+    warn_of_edit(&workspace.project, file, context);
+}
+
+fn question(args: &MigrateArgs, stack: &Stack, state: Option<&StateFacts>) -> String {
+    let (id, from, to) = (&stack.id, stack.backend.kind(), &args.to);
+    match state {
+        Some(_) => format!("Move the state of `{id}` from {from} to {to}?"),
+        None => format!("Change the backend of `{id}` from {from} to {to}?"),
+    }
+}
+
+fn tell_result(id: &StackId, migrated: &Migrated, context: &Context) {
+    let file = migrated.file.display();
+    let Some((facts, likeness)) = &migrated.copied else {
+        context.terminal.note(&format!("changed the backend in {file}; there was no state to copy"));
+        return;
+    };
+    context.terminal.note(&format!(
+        "copied and compared the state of `{id}`: serial {}, lineage {}, {} resources; {}",
+        facts.serial,
+        facts.lineage,
+        facts.resources,
+        words(*likeness)
+    ));
     let old = match &migrated.aside {
         Some(aside) => format!("the old state is kept as {}", aside.display()),
         None => "the old state was left alone".to_owned(),
     };
-    context.terminal.note(&format!("changed the backend in {}; {old}", migrated.file.display()));
+    context.terminal.note(&format!("changed the backend in {file}; {old}"));
     context.terminal.note(&format!("hint: check it: `infra plan {id}`"));
-    Ok(Exit::OK)
 }
 
 const fn words(likeness: Likeness) -> &'static str {
@@ -89,9 +148,9 @@ const fn words(likeness: Likeness) -> &'static str {
 
 fn read_target(args: &MigrateArgs) -> Result<Migration> {
     let mode = if args.force { PushMode::Forced } else { PushMode::Careful };
-    let settings = match args.to.as_str() {
+    let (kind, settings) = match args.to.as_str() {
         "embedded" => {
-            let block = Some("backend \"http\" {}".to_owned());
+            let block = NewBackend { kind: "http".to_owned(), settings: BTreeMap::new() };
             return Ok(Migration { block, backend: Backend::Embedded, mode });
         }
         "local" => ("local", BTreeMap::new()),
@@ -102,15 +161,10 @@ fn read_target(args: &MigrateArgs) -> Result<Migration> {
             _ => return Err(unknown(to)),
         },
     };
-    let (kind, settings) = settings;
-    let lines = settings.iter().map(|(name, value)| format!("    {name} = {}\n", literal(name, value)));
-    let block = format!("backend \"{kind}\" {{\n{}  }}", lines.collect::<String>());
+    let values = settings.iter().map(|(name, value)| (name.clone(), value_of(name, value)));
+    let block = NewBackend { kind: kind.to_owned(), settings: values.collect() };
     let attributes = settings.into_iter().map(|(name, value)| (name, Some(value))).collect();
-    Ok(Migration {
-        block: Some(block),
-        backend: Backend::Configured { kind: kind.to_owned(), attributes },
-        mode,
-    })
+    Ok(Migration { block, backend: Backend::Configured { kind: kind.to_owned(), attributes }, mode })
 }
 
 fn http_settings(address: &str) -> BTreeMap<String, String> {
@@ -151,12 +205,12 @@ fn s3_settings(to: &str) -> Result<BTreeMap<String, String>> {
     Ok(settings)
 }
 
-fn literal(name: &str, value: &str) -> String {
-    let quoted = serde_json::Value::from(value).to_string().replace("${", "$${").replace("%{", "%%{");
+fn value_of(name: &str, value: &str) -> Value {
     match (name, value) {
-        ("endpoints", _) => format!("{{ s3 = {quoted} }}"),
-        (_, "true" | "false") => value.to_owned(),
-        _ => quoted,
+        ("endpoints", _) => json!({ "s3": value }),
+        (_, "true") => Value::from(true),
+        (_, "false") => Value::from(false),
+        _ => Value::from(value),
     }
 }
 
@@ -165,16 +219,17 @@ fn unknown(to: &str) -> Error {
         .hint("expected `embedded`, `local`, `local:PATH`, `https://…` or `s3://BUCKET/KEY?region=…`")
 }
 
-async fn ask(args: &MigrateArgs, question: &str, context: &Context) -> Result<()> {
-    if args.yes {
+/// Refuses what would have to ask somebody who is not there, before anything is opened.
+fn check_can_ask(args: &MigrateArgs, context: &Context) -> Result<()> {
+    if args.yes || context.asking() != Asking::Nobody {
         return Ok(());
     }
-    let Asking::Person(terminal) = context.asking() else {
-        return Err(
-            Error::usage("`state migrate` has to ask, but there is no terminal").hint("say yes: `--yes`")
-        );
-    };
-    match confirm(&terminal, question).await {
+    Err(Error::usage("`state migrate` has to ask, but there is no terminal").hint("say yes: `--yes`"))
+}
+
+async fn ask(args: &MigrateArgs, question: &str, context: &Context) -> Result<()> {
+    let Asking::Person(terminal) = context.asking() else { return Ok(()) };
+    match args.yes || confirm(&terminal, question).await {
         true => Ok(()),
         false => Err(Error::failed("the state was left where it is")),
     }

@@ -20,6 +20,7 @@ mod foreign_plan;
 mod init;
 mod inputs;
 mod inspect;
+mod left_behind;
 mod migrate;
 mod old_values;
 mod options;
@@ -71,7 +72,8 @@ pub use init::is_prepared_by;
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
 };
-pub use migrate::{Likeness, Migrated, Migration, migrate_state};
+pub use left_behind::{LeftBehind, left_behind};
+pub use migrate::{Likeness, Migrated, Migration, migrate_state, take_along};
 pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
 pub use plan_keys::can_bind_plans;
 pub use provenance::{Provenance, Verdict};

@@ -30,7 +30,7 @@ mod settings;
 mod state_key;
 mod walk;
 
-pub use backend::{StateRisk, state_remarks, state_risks};
+pub use backend::{StateRemark, StateRisk, state_remarks, state_risks};
 pub use backend_block::NewBackend;
 pub use declared::{inputs_by, resolve_inputs};
 pub use discover::{Discovery, discover};

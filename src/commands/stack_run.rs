@@ -205,9 +205,9 @@ fn warn_of_missing_locks(plan: &RunPlan, events: &Events) {
         return;
     }
     let stacks: Vec<&Stack> = plan.stacks().map(|run| &run.stack).collect();
-    for (risk, remark) in stacks::state_remarks(&stacks) {
-        if risk == StateRisk::NoLock {
-            events.warn(remark, vec![risk.fix().to_owned()]);
+    for remark in stacks::state_remarks(&stacks) {
+        if remark.risk == StateRisk::NoLock {
+            events.warn(remark.text, vec![remark.fix]);
         }
     }
 }

@@ -5,17 +5,18 @@
 //! folder of its own that holds nothing but the new backend block, so the stack's files
 //! change last and only when the copy is right. The old state stays. Begin at [`migrate_state`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::backend_edit::BackendEdit;
 use super::inspect::{bare_run, check};
+use super::left_behind::LeftBehind;
 use super::resolved_backend::selected_workspace;
 use super::session::Session;
 use super::state_copy::{Sealing, keep};
-use super::state_edit::{StateFacts, pull_state};
+use super::state_edit::{StateFacts, open_state, pull_state};
 use super::state_place::{StatePlace, Storing, place_in, place_of};
 use super::state_serial::with_serial;
 use crate::error::{Error, Result, io};
@@ -41,8 +42,8 @@ pub struct Migration {
 pub struct Migrated {
     /// What was copied, and how alike the copy is; nothing if the stack has no state yet.
     pub copied: Option<(StateFacts, Likeness)>,
-    /// The file whose backend block is new.
-    pub file: PathBuf,
+    /// The file whose backend block is new; nothing where it named the place already.
+    pub file: Option<PathBuf>,
     /// What the old state is called now, if it had to be renamed.
     pub aside: Option<PathBuf>,
 }
@@ -77,6 +78,46 @@ pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migratio
     released.map(|()| migrated)
 }
 
+/// Copies a state that was left behind to where the stack's files say already that it is.
+pub async fn take_along(
+    session: &Session,
+    id: &StackId,
+    migration: &Migration,
+    from: &LeftBehind,
+) -> Result<Migrated> {
+    let stack = session.stack(id)?;
+    let place = match from {
+        LeftBehind::File(file) => StatePlace::File(file.clone()),
+        LeftBehind::Embedded => place_of(session, &Stack { backend: Backend::Embedded, ..stack.clone() })?,
+    };
+    let hold = place.hold(session, "state migrate").await?;
+    let copied = copy_left(session, stack, (&place, migration)).await;
+    let released = hold.release().await;
+    let copied = copied?;
+    released?;
+    forget_backend(session, stack)?;
+    let aside = match from {
+        LeftBehind::File(file) => set_aside(file)?,
+        LeftBehind::Embedded => None,
+    };
+    Ok(Migrated { copied, file: None, aside })
+}
+
+async fn copy_left(
+    session: &Session,
+    stack: &Stack,
+    (place, migration): (&StatePlace, &Migration),
+) -> Result<Option<(StateFacts, Likeness)>> {
+    let Some(lies) = place.read().await? else { return Ok(None) };
+    let state = open_state(session, &stack.id, &lies)?;
+    let Some(facts) = StateFacts::of(&state) else {
+        return Err(Error::failed(format!("what `{}` left behind is no state", stack.id)));
+    };
+    let original = Original { lies: Some(lies), state };
+    let likeness = Trial::new(session, stack, migration)?.copy(&original, migration.mode).await?;
+    Ok(Some((facts, likeness)))
+}
+
 async fn copy_and_switch(
     session: &Session,
     stack: &Stack,
@@ -105,7 +146,7 @@ async fn copy_and_switch(
     edit.write()?;
     forget_backend(session, stack)?;
     let aside = set_old_file_aside(session, stack)?;
-    Ok(Migrated { copied, file: edit.file, aside })
+    Ok(Migrated { copied, file: Some(edit.file), aside })
 }
 
 /// The state that is copied.
@@ -283,11 +324,15 @@ fn set_old_file_aside(session: &Session, stack: &Stack) -> Result<Option<PathBuf
     if stack.backend.kind() != "local" || !is_default || !file.exists() {
         return Ok(None);
     }
+    set_aside(&file)
+}
+
+fn set_aside(file: &Path) -> Result<Option<PathBuf>> {
     // An earlier migration may have left one.
     let names = (2_u32..).map(|number| file.with_extension(format!("tfstate.moved-{number}")));
     let mut names = std::iter::once(file.with_extension("tfstate.moved")).chain(names);
     let Some(aside) = names.find(|name| !name.exists()) else { return Ok(None) };
-    std::fs::rename(&file, &aside).map_err(io("rename", &file))?;
+    std::fs::rename(file, &aside).map_err(io("rename", file))?;
     Ok(Some(aside))
 }
 

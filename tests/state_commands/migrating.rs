@@ -167,3 +167,38 @@ fn a_migrated_backend_that_a_template_makes_is_told_with_the_template() {
     project.run("configure").succeeds();
     project.run("plan x --detailed-exitcode").exits(0);
 }
+
+#[test]
+fn a_state_that_an_edited_block_left_behind_is_brought_along() {
+    for before in ["", "backend \"local\" {}", "backend \"local\" {\n    path = \"own.tfstate\"\n  }"] {
+        let project = Project::new().stack("01-a/x", &stack(before, "one"));
+        project.run("apply x --yes").succeeds();
+        let old = project.run("state pull x").succeeds().stdout;
+        project.write("infrastructure/01-a/x/main.tf", &stack("backend \"http\" {}", "one"));
+
+        let advice = project.run("plan x").exits(1).advice("migrate");
+        assert_eq!(advice, "state migrate 01-a/x --to embedded");
+        project.run(&advice).exits(64).stderr_has("--yes");
+        project.run(&format!("{advice} --yes")).succeeds().stderr_has("every byte is the same");
+
+        let lineage =
+            |state: &str| serde_json::from_str::<serde_json::Value>(state).unwrap()["lineage"].clone();
+        assert_eq!(lineage(&old), lineage(&project.run("state pull x").succeeds().stdout), "{before}");
+        project.run("plan x --detailed-exitcode").exits(0);
+        project.run("state migrate x --to embedded --yes").exits(64).stderr_has("there already");
+    }
+}
+
+#[test]
+fn a_state_that_infra_keeps_is_brought_along_to_a_file_that_an_edited_block_names() {
+    for after in ["", "backend \"local\" {}", "backend \"local\" {\n    path = \"own.tfstate\"\n  }"] {
+        let project = Project::new().stack("01-a/x", &stack("backend \"http\" {}", "one"));
+        project.run("apply x --yes").succeeds();
+        project.write("infrastructure/01-a/x/main.tf", &stack(after, "one"));
+
+        let advice = project.run("plan x").exits(1).advice("migrate");
+        project.run(&format!("{advice} --yes")).succeeds().stderr_has("every byte is the same");
+
+        project.run("plan x --detailed-exitcode").exits(0);
+    }
+}

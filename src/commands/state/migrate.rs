@@ -53,15 +53,13 @@ pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
     let stack = workspace.choose_one(Some(args.stack.clone()), context)?;
     let migration = read_target(args)?;
     if migration.backend == stack.backend || same_file(&migration.backend, &stack.backend) {
-        return Err(Error::usage(format!("`{}` keeps its state there already", stack.id)));
+        return finish(args, (&workspace, stack), &migration, context).await;
     }
     check_can_ask(args, context)?;
     let edit = BackendEdit::of(&workspace.project, &workspace.stacks, stack, &migration.block)?;
     let id = &stack.id;
-    // The embedded server must run although no stack may use it yet.
-    let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(std::slice::from_ref(id)) };
     let migrated = workspace
-        .with_session(context, purpose, async |session| {
+        .with_session(context, purpose(id), async |session| {
             let state = StateFacts::of(&engine::pull_state(session, id).await?);
             tell_beforehand(&workspace, (stack, &edit.file), state.as_ref(), context);
             ask(args, &question(args, stack, state.as_ref()), context).await?;
@@ -70,6 +68,35 @@ pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
         .await?;
     tell_result(id, &migrated, context);
     Ok(Exit::OK)
+}
+
+/// Brings along a state that stayed where it was when a person changed the block by hand.
+async fn finish(
+    args: &MigrateArgs,
+    (workspace, stack): (&Workspace, &Stack),
+    migration: &Migration,
+    context: &Context,
+) -> Result<Exit> {
+    let Some(from) = engine::left_behind(&workspace.project, &context.env, stack) else {
+        return Err(Error::usage(format!("`{}` keeps its state there already", stack.id)));
+    };
+    check_can_ask(args, context)?;
+    let id = &stack.id;
+    tell_readers(workspace, stack, context);
+    context.terminal.note(&format!("the state of `{id}` is still in {from}"));
+    ask(args, &format!("Move it to {}?", args.to), context).await?;
+    let migrated = workspace
+        .with_session(context, purpose(id), async |session| {
+            engine::take_along(session, id, migration, &from).await
+        })
+        .await?;
+    tell_result(id, &migrated, context);
+    Ok(Exit::OK)
+}
+
+/// The embedded server must run although no stack may use it yet.
+fn purpose(id: &StackId) -> Purpose<'_> {
+    Purpose { state: StateNeed::Served, ..Purpose::states_of(std::slice::from_ref(id)) }
 }
 
 /// Returns whether both keep the state in one file: without a block it is tofu's usual one.
@@ -92,6 +119,16 @@ fn tell_beforehand(
     state: Option<&StateFacts>,
     context: &Context,
 ) {
+    tell_readers(workspace, stack, context);
+    if state.is_none() {
+        let id = &stack.id;
+        context.terminal.note(&format!("`{id}` has no state yet: only its backend block is changed"));
+    }
+    warn_of_edit(&workspace.project, file, context);
+}
+
+/// Names who reads the state where it is now.
+fn tell_readers(workspace: &Workspace, stack: &Stack, context: &Context) {
     let warning = context.terminal.paint(Tone::Warn, "warning");
     for Reader { stack: reader, place } in stacks::readers_of(&workspace.stacks, &stack.id) {
         context.terminal.note(&format!(
@@ -101,11 +138,6 @@ fn tell_beforehand(
             .terminal
             .note(&format!("  at {place}: let it read the new place, or use `inputs` in infra.yaml"));
     }
-    if state.is_none() {
-        let id = &stack.id;
-        context.terminal.note(&format!("`{id}` has no state yet: only its backend block is changed"));
-    }
-    warn_of_edit(&workspace.project, file, context);
 }
 
 fn question(args: &MigrateArgs, stack: &Stack, state: Option<&StateFacts>) -> String {
@@ -117,9 +149,10 @@ fn question(args: &MigrateArgs, stack: &Stack, state: Option<&StateFacts>) -> St
 }
 
 fn tell_result(id: &StackId, migrated: &Migrated, context: &Context) {
-    let file = migrated.file.display();
+    let changed = migrated.file.as_ref().map(|file| format!("changed the backend in {}; ", file.display()));
+    let changed = changed.unwrap_or_default();
     let Some((facts, likeness)) = &migrated.copied else {
-        context.terminal.note(&format!("changed the backend in {file}; there was no state to copy"));
+        context.terminal.note(&format!("{changed}there was no state to copy"));
         return;
     };
     context.terminal.note(&format!(
@@ -133,7 +166,7 @@ fn tell_result(id: &StackId, migrated: &Migrated, context: &Context) {
         Some(aside) => format!("the old state is kept as {}", aside.display()),
         None => "the old state was left alone".to_owned(),
     };
-    context.terminal.note(&format!("changed the backend in {file}; {old}"));
+    context.terminal.note(&format!("{changed}{old}"));
     context.terminal.note(&format!("hint: check it: `infra plan {id}`"));
 }
 

@@ -14,8 +14,25 @@ use tempfile::NamedTempFile;
 use crate::error::{Result, io};
 
 /// Creates a folder and its parents, closed to others.
+///
+/// Plans and states with secrets in them lie below `.infra`, so one that is made or used on the way
+/// is hidden from git before anything else is in it. Whoever makes something there comes through here.
 pub fn create_private_dir(dir: &Path) -> Result<()> {
+    if let Some(infra_dir) = dir.ancestors().find(|part| part.ends_with(".infra")) {
+        make_private(infra_dir)?;
+        hide_from_git(infra_dir)?;
+    }
+    make_private(dir)
+}
+
+fn make_private(dir: &Path) -> Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io("create", dir))
+}
+
+/// Lets git ignore a folder with all that is in it; a file of this name that is there is a person's own.
+fn hide_from_git(dir: &Path) -> Result<()> {
+    let ignore = dir.join(".gitignore");
+    if ignore.symlink_metadata().is_ok() { Ok(()) } else { put(&ignore, dir, b"*\n", |_| Ok(())) }
 }
 
 /// Writes a file of which readers see the old or the new content, never a part.
@@ -31,6 +48,10 @@ pub fn write_flushed(path: &Path, bytes: &[u8]) -> Result<()> {
 fn write_private(path: &Path, bytes: &[u8], settle: fn(&File) -> std::io::Result<()>) -> Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     create_private_dir(dir)?;
+    put(path, dir, bytes, settle)
+}
+
+fn put(path: &Path, dir: &Path, bytes: &[u8], settle: fn(&File) -> std::io::Result<()>) -> Result<()> {
     let failed = io("write", path);
     let mut file = NamedTempFile::new_in(dir).map_err(&failed)?;
     file.write_all(bytes).and_then(|()| settle(file.as_file())).map_err(&failed)?;
@@ -114,6 +135,20 @@ mod tests {
 
         assert_eq!(std::fs::read(&path).expect("the file"), b"new");
         assert_eq!(std::fs::read_dir(dir.path().join("a")).expect("the folder").count(), 1);
+    }
+
+    #[test]
+    fn a_folder_for_what_is_kept_hides_itself_from_git_unless_a_person_says_otherwise() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let ignore = dir.path().join(".infra/.gitignore");
+
+        create_private_dir(&dir.path().join(".infra/a/b")).expect("a writable folder");
+        assert_eq!(std::fs::read(&ignore).expect("the file"), b"*\n");
+        assert_eq!(std::fs::metadata(dir.path().join(".infra")).expect("it").mode() & 0o777, 0o700);
+
+        std::fs::write(&ignore, "plans").expect("a file");
+        write(&dir.path().join(".infra/c"), b"text").expect("a writable folder");
+        assert_eq!(std::fs::read(&ignore).expect("the file"), b"plans");
     }
 
     #[test]

@@ -20,12 +20,11 @@ mod turn;
 pub use http_state::state_name;
 pub use infra_lock::{InfraLock, KnownState};
 pub use kept_at::{KeptAt, source_environment};
-pub use resolved_backend::{remembered_backend, selected_workspace};
+pub use resolved_backend::selected_workspace;
 pub use safety_copies::{CopyFacts, Copying, SafetyCopies, SafetyCopy};
 pub use state_facts::StateFacts;
 pub use state_home::{Hold, HomeParts, Release, StateHome, StateVersions, Storing, home_of};
 pub use state_place::StatePlace;
 pub use store::{
-    hide_from_git, open_place, open_store_untried, read_infra_lock, remember_probe, store_environment,
-    store_place,
+    open_place, open_store_untried, read_infra_lock, remember_probe, store_environment, store_place,
 };

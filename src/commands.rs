@@ -21,6 +21,7 @@ pub mod doctor;
 pub mod drift;
 pub mod fmt;
 pub mod force_unlock;
+mod generated;
 pub mod init;
 pub mod locks;
 pub mod man;

@@ -9,6 +9,7 @@
 mod alone;
 mod applied;
 mod applying;
+mod backend_edit;
 mod changing;
 mod checks;
 mod consent;
@@ -20,6 +21,7 @@ mod init;
 mod inputs;
 mod inspect;
 mod known_states;
+mod left_behind;
 mod migrate;
 mod migrate_all;
 mod missing_state;
@@ -33,7 +35,6 @@ mod plan_keys;
 mod plan_secrets;
 mod plan_value;
 mod planning;
-mod previous_backend;
 mod provenance;
 mod reached;
 mod resolve;
@@ -69,12 +70,14 @@ mod watch;
 mod working;
 
 pub use applied::{RemovedStack, removed_stacks};
+pub use backend_edit::BackendEdit;
 pub use init::is_prepared_by;
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
 };
 pub use known_states::{note_missing, note_state, tell_noted};
-pub use migrate::{Likeness, Migrated, Migration, migrate_state};
+pub use left_behind::{LeftBehind, left_behind};
+pub use migrate::{Likeness, Migrated, Migration, migrate_state, take_along};
 pub use migrate_all::{Findings, StateToMove, bring_along, states_to_move};
 pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
 pub use plan_keys::can_bind_plans;

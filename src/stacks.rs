@@ -3,6 +3,7 @@
 //! [`select`] and [`waves`].
 
 mod backend;
+mod backend_block;
 mod declared;
 mod discover;
 mod facts;
@@ -29,12 +30,14 @@ mod settings;
 mod state_key;
 mod walk;
 
-pub use backend::{StateRisk, state_remarks, state_risks};
+pub use backend::{StateRemark, StateRisk, state_remarks, state_risks};
+pub use backend_block::NewBackend;
 pub use declared::{inputs_by, resolve_inputs};
 pub use discover::{Discovery, discover};
 pub use graph_text::{dot, mermaid};
 pub use identity::{check_state_isolation, identity};
 pub use order::{Direction, after, dependencies_of, waves};
 pub use relocate::{Relocation, relocate};
+pub use remote_state::{Reader, readers_of};
 pub use select::{Selection, select};
 pub use settings::{SettingsBook, settings_for};

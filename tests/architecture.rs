@@ -23,7 +23,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("render", &["atomic_file", "process"]),
     ("secrets", &["process"]),
     ("stacks", &["process"]),
-    ("state", &["process"]),
+    ("state", &["atomic_file", "process"]),
     ("trust", &["atomic_file", "process"]),
     ("tofu", &["process", "atomic_file"]),
     ("backends", &["atomic_file", "process", "project", "stacks", "state", "tofu", "trust"]),
@@ -112,6 +112,44 @@ fn processes_start_in_one_place() {
         .collect();
 
     assert!(!starting.is_empty() && starting.iter().all(|file| module_of(file) == "process"), "{starting:?}");
+}
+
+/// Who makes folders in a way of its own; none of them is in `.infra`, whose folders are made by
+/// `atomic_file`, which hides them from git.
+const MAKES_FOLDERS: &[&str] = &[
+    // The one door.
+    "atomic_file.rs",
+    // Where a person keeps a project, its stacks, its states and its generated files.
+    "commands/man.rs",
+    "commands/new/folder.rs",
+    "commands/new_stack.rs",
+    "commands/new_stack/copy.rs",
+    "engine/state_place.rs",
+    "render/write.rs",
+    // Below a folder that the one door made.
+    "state/private_folder.rs",
+    // In memory, and in the user's cache.
+    "secrets/editing.rs",
+    "tofu/install/lock.rs",
+    "tofu/install/place.rs",
+    "tofu/known_versions.rs",
+    "tofu/plugin_cache.rs",
+];
+
+#[test]
+fn folders_for_what_is_kept_are_made_in_one_place() {
+    let makes = |text: &str| {
+        let code = outside_of_tests(text);
+        ["create_dir(", "create_dir_all(", "DirBuilder::new"].iter().any(|way| code.contains(way))
+    };
+    let makers: Vec<String> = sources()
+        .into_iter()
+        .filter(|(file, text)| !file.ends_with("tests.rs") && makes(text))
+        .map(|(file, _)| file.strip_prefix(source_dir()).expect("a source file").display().to_string())
+        .collect();
+
+    let strangers: Vec<_> = makers.iter().filter(|file| !MAKES_FOLDERS.contains(&file.as_str())).collect();
+    assert!(strangers.is_empty(), "not on the list of those who make folders: {strangers:?}");
 }
 
 /// Who reads what a child wrote as it is, and why no secret becomes visible by it.

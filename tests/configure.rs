@@ -16,8 +16,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use nix::sys::signal::Signal;
-use support::Project;
 use support::terminal::AtTerminal;
+use support::{Project, SIMPLE};
 use tools::AgeKey;
 
 /// A project with one template below `templates/config` and the data for it.
@@ -406,9 +406,93 @@ fn a_project_that_was_never_rendered_says_how_to_get_its_stacks() {
 #[test]
 fn up_renders_before_it_applies() {
     let project = project();
-    project.write("templates/config/infrastructure/a/main.tf.j2", support::SIMPLE);
+    project.write("templates/config/infrastructure/a/main.tf.j2", SIMPLE);
 
     project.run("up --yes").succeeds().stderr_has("1 new");
 
     assert_eq!(project.resources("a"), ["terraform_data.thing"]);
+}
+
+/// A rendered project with one stack that applies anywhere.
+fn rendered_stack() -> Project {
+    let main = format!("{SIMPLE}\noutput \"who\" {{\n  value = \"#{{ name }}#\"\n}}\n");
+    let project = Project::new().file("cluster.yaml", "name: one\n");
+    let project = project.file("templates/config/infrastructure/01-a/x/main.tf.j2", &main);
+    project.run("configure").succeeds();
+    project.run("apply --yes").succeeds().stderr_lacks("changed since");
+    project
+}
+
+#[test]
+fn a_run_after_an_edit_says_what_is_not_rendered_yet_until_configure_was_run() {
+    let project = rendered_stack();
+
+    project.write("cluster.yaml", "name: two\n");
+    let warning = "cluster.yaml changed since the last `infra configure`";
+    for run in ["plan", "drift", "apply --yes", "validate"] {
+        project.run(run).succeeds().stderr_has(warning).stderr_has("hint: render it: `infra configure`");
+    }
+    let events = project.run("plan --jsonl").succeeds().stdout;
+    let told = |line: &str| line.contains("\"warning\"") && line.contains("cluster.yaml changed since");
+    assert!(events.lines().any(told), "{events}");
+
+    project.run("configure").succeeds();
+    project.run("plan").succeeds().stderr_lacks("changed since");
+}
+
+#[test]
+fn only_what_changed_counts_as_edited_and_up_renders_by_itself() {
+    let project = rendered_stack();
+    // The same bytes with a new time.
+    project.write("cluster.yaml", "name: one\n");
+    project.write("infra.yaml", "name: lab\nrun:\n  parallelism: 2\n");
+    project.run("plan").succeeds().stderr_lacks("changed since");
+
+    // Nothing of the output changes by these, and still they are edits.
+    project.write("templates/config/empty.j2", "");
+    project.write("cluster.yaml", "name: one # why\n");
+    project.write("derive.yaml", "{}\n");
+    let named = "cluster.yaml, derive.yaml, templates/config/empty.j2 changed since";
+    project.run("plan").succeeds().stderr_has(named);
+    project.write("templates/config/second.j2", "");
+    project.run("plan").succeeds().stderr_has("templates/config/empty.j2 and 1 more changed since");
+
+    project.run("up --yes").succeeds().stderr_lacks("changed since");
+    project.run("plan").succeeds().stderr_lacks("changed since");
+    std::fs::remove_file(project.path("templates/config/empty.j2")).unwrap();
+    project.run("plan").succeeds().stderr_has("templates/config/empty.j2 changed since");
+}
+
+#[test]
+fn a_list_of_generated_files_that_says_nothing_about_inputs_warns_of_nothing() {
+    let project = rendered_stack();
+    let mut manifest: serde_json::Value =
+        serde_json::from_str(&project.read(".infra/generated.json")).unwrap();
+    manifest.as_object_mut().unwrap().retain(|key, _| key == "version" || key == "files");
+    project.write(".infra/generated.json", &manifest.to_string());
+    project.write("cluster.yaml", "name: two\n");
+
+    project.run("plan").succeeds().stderr_lacks("changed since");
+}
+
+#[test]
+fn an_edit_of_rendered_secrets_names_their_template_and_a_new_key_needs_none() {
+    let (project, _key) = with_secrets();
+    project.run("configure").succeeds();
+
+    let file = "infrastructure/secrets.sops.yaml";
+    project.run(&format!("secrets rotate {file}")).succeeds().stderr_lacks("is generated from");
+    project.run("configure").succeeds();
+
+    project
+        .run(&format!("secrets set {file} [\"token\"] \"another\""))
+        .succeeds()
+        .stderr_has(&format!("`{file}` is generated from `templates/config/{file}.j2`: change that too"));
+    project.run("configure").exits(1).stderr_has("was edited by hand");
+    // A fresh clone has no list of generated files, and still the template is known.
+    std::fs::remove_dir_all(project.path(".infra")).unwrap();
+    project
+        .run(&format!("secrets set {file} [\"token\"] \"third\""))
+        .succeeds()
+        .stderr_has("is generated from");
 }

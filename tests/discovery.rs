@@ -569,3 +569,69 @@ fn any_number_of_stacks_is_found_with_what_each_says() {
         assert!(found.stacks.is_sorted_by_key(|stack| stack.id.clone()));
     }
 }
+
+fn reading_local(path: &str) -> String {
+    format!(
+        "\ndata \"terraform_remote_state\" \"r\" {{\n  backend = \"local\"\n  config = {{ path = \"{path}\" }}\n}}\n"
+    )
+}
+
+#[test]
+fn a_state_is_found_by_a_path_from_the_module_from_the_root_and_from_where_tofu_runs() {
+    for path in ["path.module", "path.root", "path.cwd"] {
+        let reads = reading_local(&format!("${{{path}}}/../net/terraform.tfstate"));
+        let tree = Tree::new().file("stacks/net/main.tf", "").file("stacks/app/main.tf", &reads);
+
+        assert_eq!(names(tree.stack_called("app").depends_on), ["net"], "{path}");
+    }
+    let json = r#"{"data": {"terraform_remote_state": {"r": {"backend": "local",
+        "config": {"path": "${path.module}/../net/terraform.tfstate"}}}}}"#;
+    let tree = Tree::new().file("stacks/net/main.tf", "").file("stacks/app/main.tf.json", json);
+    assert_eq!(names(tree.stack_called("app").depends_on), ["net"]);
+}
+
+#[test]
+fn a_module_reads_from_its_own_folder_or_from_that_of_the_stack_that_uses_it() {
+    let tree = |path: &str| {
+        Tree::new()
+            .file("stacks/deep/net/main.tf", "")
+            .using("stacks/app", &["../modules/reader"])
+            .file("stacks/modules/reader/main.tf", &reading_local(path))
+    };
+    let edges = |path: &str| names(tree(path).stack_called("app").depends_on);
+
+    assert_eq!(edges("${path.module}/../../deep/net/terraform.tfstate"), ["deep/net"]);
+    assert_eq!(edges("${path.root}/../deep/net/terraform.tfstate"), ["deep/net"]);
+    assert_eq!(edges("${path.root}/../../deep/net/terraform.tfstate"), [""; 0]);
+    assert_eq!(edges("${abspath(path.module)}/../../deep/net/terraform.tfstate"), [""; 0]);
+}
+
+#[test]
+fn a_backend_whose_path_begins_at_the_module_has_a_known_state() {
+    let kept = "terraform {\n  backend \"local\" {\n    path = \"${path.module}/kept.tfstate\"\n  }\n}\n";
+    let tree = Tree::new()
+        .file("stacks/net/main.tf", kept)
+        .file("stacks/app/main.tf", &reading_local("${path.module}/../net/kept.tfstate"));
+
+    assert_eq!(names(tree.stack_called("app").depends_on), ["net"]);
+}
+
+#[test]
+fn the_readers_of_a_state_are_named_with_file_and_line() {
+    let tree = Tree::new()
+        .file("stacks/net/main.tf", &s3("net"))
+        .file("stacks/app/main.tf", &format!("# first\n{}", reading_s3("net")))
+        .using("stacks/web", &["../modules/reader"])
+        .file("stacks/modules/reader/main.tf", &reading_s3("net"))
+        .file("stacks/other/main.tf", &reading_s3("other"));
+    let stacks = tree.found().stacks;
+
+    let readers = stacks::readers_of(&stacks, &StackId::new("net"));
+
+    let shown = |reader: &stacks::Reader| format!("{} {}", reader.stack, reader.place);
+    assert_eq!(
+        readers.iter().map(shown).collect::<Vec<_>>(),
+        ["app stacks/app/main.tf:2", "web stacks/modules/reader/main.tf:1"]
+    );
+    assert_eq!(stacks::readers_of(&stacks, &StackId::new("app")), []);
+}

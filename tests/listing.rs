@@ -42,7 +42,33 @@ fn doctor_warns_of_states_at_risk_with_a_fix_for_each() {
     assert_eq!(state.len(), 4, "{state:#?}");
     assert!(has("unlocked", "without a lock", "use_lockfile"), "{state:#?}");
     assert!(has("old", "deprecated `endpoint`", "endpoints = "), "{state:#?}");
-    assert!(has("local", "local file", "backend") && has("bare", "local file", "backend"), "{state:#?}");
+    assert!(
+        has("local", "local file", "migrate local") && has("bare", "local file", "migrate bare"),
+        "{state:#?}"
+    );
+}
+
+/// A stack with a resource, in this backend.
+fn keeping(backend: &str) -> String {
+    SIMPLE.replace("backend \"http\" {}", backend)
+}
+
+#[test]
+fn the_advice_for_local_states_moves_them_one_after_the_other() {
+    let project = Project::new().stack("a", &keeping("backend \"local\" {}")).stack("b c", &keeping(""));
+    project.run("apply --all --yes").succeeds();
+
+    let first = project.run("stacks").succeeds().stderr_has("`a`, `b c`: state in a local file");
+    project.run(&format!("{} --yes", first.advice("migrate"))).succeeds();
+    let second = project.run("doctor").stdout_has("b c: state in a local file").stdout_lacks("a: state in a");
+    let advice = second.advice("migrate");
+    assert_eq!(advice, "state migrate 'b c' --to embedded");
+    let mut moved = project.command("state migrate --to embedded --yes");
+    moved.arg("b c");
+    support::Running::start(moved, &advice).wait().succeeds();
+
+    project.run("stacks").succeeds().stderr_lacks("state in a local file");
+    project.run("plan --all --detailed-exitcode").exits(0);
 }
 
 #[test]

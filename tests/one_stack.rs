@@ -168,13 +168,64 @@ fn a_plan_to_destroy_is_not_applied_by_apply() {
     assert_eq!(project.resources("x"), ["terraform_data.thing"]);
 }
 
+/// A stack of the simplest kind with this backend block.
+fn with_backend(block: &str) -> Project {
+    let project = Project::new().stack("01-a/x", &SIMPLE.replace("backend \"http\" {}", block));
+    project.git(&["init", "-q"]);
+    project.file("templates/config/note.txt.j2", "text\n").file("cluster.yaml", "a: 1\n")
+}
+
+/// Asserts that git would take nothing from `.infra`, and returns whether there is one.
+fn hides_what_it_keeps(project: &Project, command: &str) -> bool {
+    let taken = project.git(&["status", "--porcelain", "--untracked-files=all"]);
+    assert!(!taken.contains(".infra"), "{command}: {taken}");
+    let made = project.has(".infra");
+    assert!(!made || project.read(".infra/.gitignore") == "*\n", "{command}");
+    made
+}
+
 #[test]
-fn what_infra_keeps_is_hidden_from_git() {
-    let project = Project::new().stack("01-a/x", SIMPLE);
+fn what_infra_keeps_is_hidden_from_git_whatever_makes_it_and_wherever_the_state_is() {
+    let makes_it = ["plan", "init", "validate", "test", "apply --yes", "destroy --yes", "drift", "configure"];
+    let may_make_it =
+        ["up --yes", "state pull x", "locks", "force-unlock x", "output", "doctor", "deps", "fmt"];
+    for block in ["backend \"http\" {}", "backend \"local\" {}", "", "backend \"s3\" { key = \"k\" }"] {
+        for command in makes_it {
+            let project = with_backend(block);
+            // Some cannot reach their state; what they leave behind counts all the same.
+            project.run(command);
+            assert!(hides_what_it_keeps(&project, command), "`{command}` with `{block}` made nothing");
+        }
+        for command in may_make_it {
+            let project = with_backend(block);
+            project.run(command);
+            hides_what_it_keeps(&project, command);
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_a_state_is_hidden_from_git_in_a_folder_that_was_not_there() {
+    let project = with_backend("backend \"local\" {}");
+    project.run("apply --yes").succeeds();
+    std::fs::remove_dir_all(project.path(".infra")).expect("a folder");
+
+    project.run("state rm x terraform_data.thing").succeeds();
+
+    assert!(project.has(".infra/backups") && hides_what_it_keeps(&project, "state rm"));
+}
+
+#[test]
+fn a_folder_of_an_earlier_version_is_hidden_from_git_and_a_persons_own_file_stays() {
+    let project = with_backend("");
+    project.write(".infra/init/old.json", "{}");
 
     project.run("plan").succeeds();
+    assert!(hides_what_it_keeps(&project, "plan"));
 
-    assert_eq!(project.read(".infra/.gitignore"), "*\n");
+    project.write(".infra/.gitignore", "/*\n");
+    project.run("plan").succeeds();
+    assert_eq!(project.read(".infra/.gitignore"), "/*\n");
 }
 
 #[test]
@@ -313,9 +364,11 @@ fn a_changed_backend_ends_in_a_hint() {
     let local = SIMPLE.replace("backend \"http\" {}", "backend \"local\" {}");
     project.write("infrastructure/01-a/x/main.tf", &local);
 
-    let run = project.run("plan").exits(1);
+    let run = project.run("plan").exits(1).stderr_has("hint: ").stderr_has("-reconfigure");
 
-    run.stderr_has("hint: ").stderr_has("infra init 01-a/x -- -migrate-state").stderr_has("-reconfigure");
+    // What it says works.
+    project.run(&format!("{} --yes", run.advice("migrate"))).succeeds();
+    project.run("plan --detailed-exitcode").exits(0);
 }
 
 #[test]

@@ -56,16 +56,6 @@ pub fn selected_workspace(data_dir: &Path) -> Option<String> {
     (!name.is_empty() && name != DEFAULT).then_some(name)
 }
 
-/// Returns the backend that `init` remembered in a data folder, whatever the files say now.
-pub fn remembered_backend(data_dir: &Path) -> Option<Backend> {
-    let record: Value =
-        serde_json::from_slice(&std::fs::read(data_dir.join("terraform.tfstate")).ok()?).ok()?;
-    let kind = record["backend"]["type"].as_str()?.to_owned();
-    let mut attributes = BTreeMap::new();
-    flatten("", &record["backend"]["config"], &mut attributes);
-    Some(Backend::Configured { kind, attributes })
-}
-
 /// Returns the backend with everything that `init` resolved, and with the key or the path of the workspace.
 pub fn resolved_backend(backend: &Backend, record: BackendRecord<'_>) -> Backend {
     let workspace = record.workspace();

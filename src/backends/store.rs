@@ -4,7 +4,7 @@
 //! `.infra/probe`, so that runs do not pay for it. Begin at [`open_store`].
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -38,12 +38,6 @@ pub fn store_place(project: &Project) -> Result<StorePlace> {
         .map_err(|error| error.at(format!("{}: state.store", project.root.join("infra.yaml").display())))
 }
 
-/// Keeps states and plans, which may hold secrets, out of the project's repository.
-pub fn hide_from_git(infra_dir: &Path) -> Result<()> {
-    let ignore = infra_dir.join(".gitignore");
-    if ignore.exists() { Ok(()) } else { crate::atomic_file::write(&ignore, b"*\n") }
-}
-
 /// Returns the environment with the credentials for a store that are among the secrets.
 pub fn store_environment<'a>(
     inherited: &Environment,
@@ -72,7 +66,6 @@ pub async fn open_place(project: &Project, env: &Environment, clock: Clock) -> R
     {
         return Ok(StatePlace::Absent(folder));
     }
-    hide_from_git(&project.infra_dir())?;
     open_store(project, env, clock).await.map(StatePlace::Store)
 }
 

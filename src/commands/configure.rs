@@ -18,7 +18,7 @@ use crate::render::changes::{Changes, Comparison, Overwrite, Reason, compare};
 use crate::render::manifest::Manifest;
 use crate::render::recorded_files;
 use crate::render::write::{Place, write_tree};
-use crate::render::{GeneratedFile, Turn, diff};
+use crate::render::{GeneratedFile, Inputs, Turn, diff};
 
 /// Render templates and data into the tree that tofu runs in
 ///
@@ -56,13 +56,13 @@ pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
     } else {
         turn_to_write(&project, context).await?
     };
-    let files = generate::generate(&project, overwrite, context).await?;
+    let made = generate::generate(&project, overwrite, context).await?;
     let before = Manifest::load(&project.infra_dir())?;
-    let changes = find_changes(&project, &before, &files, overwrite, context).await?;
+    let changes = find_changes(&project, &before, &made.files, overwrite, context).await?;
     if args.check || args.diff {
         return Ok(report(args, &changes, context));
     }
-    write(&project, &before, &changes, context).await?;
+    write(&project, (&before, &made.inputs), &changes, context).await?;
     drop(turn);
     if !args.no_init {
         init::init_where_credentials_are(context).await?;
@@ -77,10 +77,18 @@ pub(super) async fn bring_up_to_date(context: &Context) -> Result<()> {
         return Ok(());
     }
     let _turn = turn_to_write(&project, context).await?;
-    let files = generate::generate(&project, Overwrite::Never, context).await?;
+    let made = generate::generate(&project, Overwrite::Never, context).await?;
     let before = Manifest::load(&project.infra_dir())?;
-    let changes = find_changes(&project, &before, &files, Overwrite::Never, context).await?;
-    write(&project, &before, &changes, context).await
+    let changes = find_changes(&project, &before, &made.files, Overwrite::Never, context).await?;
+    write(&project, (&before, &made.inputs), &changes, context).await
+}
+
+/// Returns what was edited since the last `configure` of a project; nothing where that cannot be told.
+pub(super) fn edited_since(project: &Project) -> Vec<String> {
+    let Ok(manifest) = Manifest::load(&project.infra_dir()) else { return Vec::new() };
+    let Some(before) = manifest.inputs() else { return Vec::new() };
+    let now = generate::read_inputs(project);
+    now.changed_since(before).into_iter().map(str::to_owned).collect()
 }
 
 /// Waits until no other `configure` is at work in the project; a project without templates is not waited for.
@@ -88,7 +96,7 @@ async fn turn_to_write(project: &Project, context: &Context) -> Result<Turn> {
     let infra_dir = project.infra_dir();
     if has_templates(project)? {
         // Whoever cannot write there learns it when there is something to write.
-        let _ = crate::backends::hide_from_git(&infra_dir);
+        let _ = crate::atomic_file::create_private_dir(&infra_dir);
     }
     Turn::to_write(&infra_dir, &context.interrupts, || tell_waiting(context)).await
 }
@@ -107,15 +115,19 @@ fn report(args: &ConfigureArgs, changes: &Changes, context: &Context) -> Exit {
     if changes.is_empty() { Exit::OK } else { crate::error::Kind::Failed.exit() }
 }
 
-async fn write(project: &Project, before: &Manifest, changes: &Changes, context: &Context) -> Result<()> {
+async fn write(
+    project: &Project,
+    (before, inputs): (&Manifest, &Inputs),
+    changes: &Changes,
+    context: &Context,
+) -> Result<()> {
     context.interrupts.catch_up().await;
     if context.interrupts.any() {
         return Err(Error::interrupted("stopped before anything was written"));
     }
     refuse_conflicts(changes, context)?;
     let infra_dir = project.infra_dir();
-    crate::backends::hide_from_git(&infra_dir)?;
-    write_tree(Place { root: &project.root, infra_dir: &infra_dir, before }, changes)?;
+    write_tree(Place { root: &project.root, infra_dir: &infra_dir, before, inputs }, changes)?;
     show::summary(changes, context);
     Ok(())
 }

@@ -221,11 +221,9 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
         |warning: &String| Finding::warn("stacks", format!("{}: {warning}", stack.id), "see `infra stacks`");
     let mut findings: Vec<Finding> = stack.problems.iter().map(unreadable).collect();
     findings.extend(stack.warnings.iter().map(odd));
-    findings.extend(
-        stacks::state_risks(stack)
-            .into_iter()
-            .map(|risk| Finding::warn("state", format!("{}: {}", stack.id, risk.words()), risk.fix())),
-    );
+    findings.extend(stacks::state_risks(stack).into_iter().map(|risk| {
+        Finding::warn("state", format!("{}: {}", stack.id, risk.words()), risk.fix(&[&stack.id]))
+    }));
     let errored = stack.path.join("errored.tfstate");
     if workspace.project.root.join(&errored).exists() {
         let message = format!("{}: a run could not save its state: {}", stack.id, errored.display());

@@ -6,10 +6,10 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
-use super::Context;
 use super::past::{choose, take_up, warn_of_removed, warn_of_the_past};
 use super::stack_args::StackArgs;
 use super::workspace::{Purpose, Workspace};
+use super::{Context, configure};
 use crate::engine::{
     self, Approval, PlanRecord, Provenance, RunOptions, SavedPlans, Session, StalePlans, StateCheck,
     StateNeed, Verdict, WhenToInit,
@@ -165,6 +165,7 @@ async fn run(
     let (events, messages) = Events::channel();
     warn_of_the_past(workspace, &events);
     warn_of_missing_locks(plan, &events);
+    warn_of_edits(workspace, &events);
     let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
     // Checking the configuration needs no credentials, so it opens no secrets either.
     let state = if plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
@@ -194,15 +195,29 @@ async fn check_states(session: &Session, plan: &RunPlan) -> StateCheck {
     engine::check_states(session, &chosen).await
 }
 
+/// Tells what was edited and not rendered, so that "no changes" is not taken for more than it says.
+fn warn_of_edits(workspace: &Workspace, events: &Events) {
+    const SHOWN: usize = 3;
+    let edited = configure::edited_since(&workspace.project);
+    let names = edited.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let changed = match edited.len() {
+        0 => return,
+        count if count > SHOWN => format!("{names} and {} more", count - SHOWN),
+        _ => names,
+    };
+    let hint = "render it: `infra configure`".to_owned();
+    events.warn(format!("{changed} changed since the last `infra configure`"), vec![hint]);
+}
+
 /// Tells once which states nothing keeps from being written by two runs.
 fn warn_of_missing_locks(plan: &RunPlan, events: &Events) {
     if !matches!(plan.command, RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy) {
         return;
     }
     let stacks: Vec<&Stack> = plan.stacks().map(|run| &run.stack).collect();
-    for (risk, remark) in stacks::state_remarks(&stacks) {
-        if risk == StateRisk::NoLock {
-            events.warn(remark, vec![risk.fix().to_owned()]);
+    for remark in stacks::state_remarks(&stacks) {
+        if remark.risk == StateRisk::NoLock {
+            events.warn(remark.text, vec![remark.fix]);
         }
     }
 }

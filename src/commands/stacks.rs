@@ -62,7 +62,7 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
         (None, false) => show_tree(&workspace, &listed, &context.terminal),
     }
     let remarks = stacks::state_remarks(&listed);
-    let remarks = remarks.iter().map(|(risk, remark)| format!("{remark}; {}", risk.fix()));
+    let remarks = remarks.iter().map(|remark| format!("{}; {}", remark.text, remark.fix));
     for note in workspace.notes.iter().cloned().chain(remarks) {
         context.terminal.note(&format!("{}: {note}", context.terminal.paint(Tone::Warn, "note")));
     }

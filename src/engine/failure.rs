@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 
 use jiff::Timestamp;
 
+use super::left_behind::way_along;
 use super::session::Session;
 use super::watch::Watched;
 use super::working::{HolderLife, life_of_holder};
@@ -71,7 +72,8 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
     if first.mentions("Error acquiring the state lock") && cause.is_none() {
         return locked(session, stack, first).await.into();
     }
-    let context = Context { stack: &stack.id, path: &stack.path };
+    let way_along = way_along(&session.project, &session.env, stack);
+    let context = Context { stack: &stack.id, path: &stack.path, way_along: &way_along };
     let mut hints: Vec<String> =
         unsaved_state(session, stack).map(|_| way_to_save(&stack.id)).into_iter().collect();
     for hint in errors.iter().flat_map(|diagnostic| hints_for(diagnostic, context)) {
@@ -134,7 +136,7 @@ async fn locked(session: &Session, stack: &Stack, diagnostic: &Diagnostic) -> Er
         }
         _ => {
             let error = Error::locked(format!("state of `{}` is locked", stack.id));
-            let context = Context { stack: &stack.id, path: &stack.path };
+            let context = Context { stack: &stack.id, path: &stack.path, way_along: "" };
             let error = error.detail(diagnostic.detail.clone());
             hints_for(diagnostic, context).into_iter().fold(error, Error::hint)
         }

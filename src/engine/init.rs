@@ -126,6 +126,8 @@ impl<'a> DataFolder<'a> {
         }
         if self.backend == InitBackend::No {
             remove_folder(&known_folder(session, stack))?;
+            // tofu would make the folders above it in its own way.
+            crate::atomic_file::create_private_dir(&self.path)?;
         }
         session.events.emit(RunEvent::StepStarted { stack: stack.id.clone(), step: Step::Init });
         let call = call::init(self.call(run)?, self.backend, extra, session.narration());

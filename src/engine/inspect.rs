@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::failure::{Stop, ending, kind_of};
 use super::init::init_stack;
 use super::inputs::{outputs_of, resolve_inputs};
+use super::left_behind::way_along;
 use super::old_values::hide_old_values;
 use super::options::WhenToInit;
 use super::plan_keys::plan_form;
@@ -218,7 +219,8 @@ impl Told {
 
     fn hints(&self, session: &Session, id: &StackId) -> Vec<String> {
         let Ok(stack) = session.stack(id) else { return Vec::new() };
-        hints_for(&self.0, Context { stack: id, path: &stack.path })
+        let way_along = way_along(&session.project, &session.env, stack);
+        hints_for(&self.0, Context { stack: id, path: &stack.path, way_along: &way_along })
     }
 }
 

@@ -10,23 +10,26 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::backend_edit::BackendEdit;
 use super::inspect::{bare_run, check};
+use super::left_behind::LeftBehind;
 use super::session::Session;
 use super::state_copy::{Sealing, keep};
-use super::state_edit::pull_state;
+use super::state_edit::{open_state, pull_state};
 use super::state_serial::with_serial;
 use crate::backends::{StateFacts, StateHome, Storing, selected_workspace};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Stack, StackId};
 use crate::process;
+use crate::stacks::NewBackend;
 use crate::tofu::call::{self, InitBackend, PushMode};
 use crate::tofu::envelope::is_encrypted;
 
 /// Where a state goes, and how.
 #[derive(Debug)]
 pub struct Migration {
-    /// The new backend block as it is written; nothing for no block at all.
-    pub block: Option<String>,
+    /// The new backend block.
+    pub block: NewBackend,
     /// The backend that the block describes.
     pub backend: Backend,
     /// Whether a state that is already there may be overwritten.
@@ -38,8 +41,8 @@ pub struct Migration {
 pub struct Migrated {
     /// What was copied, and how alike the copy is; nothing if the stack has no state yet.
     pub copied: Option<(StateFacts, Likeness)>,
-    /// The file whose backend block is new.
-    pub file: PathBuf,
+    /// The file whose backend block is new; nothing where it named the place already.
+    pub file: Option<PathBuf>,
     /// What the old state is called now, if it had to be renamed.
     pub aside: Option<PathBuf>,
 }
@@ -74,12 +77,55 @@ pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migratio
     released.map(|()| migrated)
 }
 
+/// Copies a state that was left behind to where the stack's files say already that it is.
+pub async fn take_along(
+    session: &Session,
+    id: &StackId,
+    migration: &Migration,
+    from: &LeftBehind,
+) -> Result<Migrated> {
+    let stack = session.stack(id)?;
+    let home = match from {
+        LeftBehind::File(file) => StateHome::File(file.clone()),
+        LeftBehind::Embedded => session.home_of(&Stack { backend: Backend::Embedded, ..stack.clone() })?,
+    };
+    let hold = home.hold("state migrate", session.clock.now()).await?;
+    let copied = copy_left(session, stack, (&home, migration)).await;
+    let released = hold.release().await;
+    let copied = copied?;
+    released?;
+    forget_backend(session, stack)?;
+    let aside = match from {
+        LeftBehind::File(file) => set_aside(file)?,
+        LeftBehind::Embedded => None,
+    };
+    Ok(Migrated { copied, file: None, aside })
+}
+
+async fn copy_left(
+    session: &Session,
+    stack: &Stack,
+    (home, migration): (&StateHome, &Migration),
+) -> Result<Option<(StateFacts, Likeness)>> {
+    let Some(lies) = home.read().await? else { return Ok(None) };
+    let state = open_state(session, &stack.id, &lies)?;
+    let Some(facts) = StateFacts::of(&state) else {
+        return Err(Error::failed(format!("what `{}` left behind is no state", stack.id)));
+    };
+    let original = Original { lies: Some(lies), state };
+    let likeness = Trial::new(session, stack, migration)?.copy(&original, migration.mode).await?;
+    Ok(Some((facts, likeness)))
+}
+
 async fn copy_and_switch(
     session: &Session,
     stack: &Stack,
     (home, migration): (&StateHome, &Migration),
 ) -> Result<Migrated> {
     let id = &stack.id;
+    let edit = || BackendEdit::of(&session.project, &session.stacks, stack, &migration.block);
+    // What cannot be switched is not copied either.
+    edit()?;
     let before = pull_state(session, id).await?;
     let mut copied = None;
     if let Some(facts) = StateFacts::of(&before) {
@@ -94,10 +140,12 @@ async fn copy_and_switch(
         }
         copied = Some((facts, likeness));
     }
-    let file = switch(session, stack, migration.block.as_deref())?;
+    // Read anew: somebody may have edited the file meanwhile.
+    let edit = edit()?;
+    edit.write()?;
     forget_backend(session, stack)?;
     let aside = set_old_file_aside(session, stack)?;
-    Ok(Migrated { copied, file, aside })
+    Ok(Migrated { copied, file: Some(edit.file), aside })
 }
 
 /// The state that is copied.
@@ -135,15 +183,13 @@ impl<'a> Trial<'a> {
             let path = migration.backend.attribute("path").unwrap_or("terraform.tfstate");
             session.dir_of(stack).join(path)
         });
-        let block = match &local {
+        let mut block = migration.block.clone();
+        if let Some(path) = &local {
             // Relative paths would lead into the temporary folder.
-            Some(path) => {
-                format!("backend \"local\" {{\n    path = {}\n  }}", Value::from(path.display().to_string()))
-            }
-            None => migration.block.clone().unwrap_or_default(),
-        };
+            block.settings.insert("path".to_owned(), Value::from(path.display().to_string()));
+        }
         let file = dir.path().join("backend.tf");
-        std::fs::write(&file, format!("terraform {{\n  {block}\n}}\n")).map_err(io("write", &file))?;
+        std::fs::write(&file, block.file()).map_err(io("write", &file))?;
         let stack = Stack { backend: migration.backend.clone(), ..stack.clone() };
         Ok(Self { session, stack, dir, local })
     }
@@ -271,55 +317,6 @@ fn described(state: &[u8]) -> String {
     }
 }
 
-/// Replaces the backend block in the stack's files, or adds one.
-fn switch(session: &Session, stack: &Stack, block: Option<&str>) -> Result<PathBuf> {
-    let dir = session.dir_of(stack);
-    for file in configuration_files(&dir)? {
-        let text = std::fs::read_to_string(&file).map_err(io("read", &file))?;
-        if let Some(changed) = with_backend(&text, block, &file)? {
-            crate::atomic_file::replace(&file, changed.as_bytes())?;
-            return Ok(file);
-        }
-    }
-    let file = dir.join("backend.tf");
-    if let Some(block) = block {
-        if file.exists() {
-            return Err(Error::failed("there is a `backend.tf` without a backend block")
-                .at(file.display())
-                .hint("the state is copied; add the block by hand")
-                .fact("block", block.to_owned()));
-        }
-        crate::atomic_file::replace(&file, format!("terraform {{\n  {block}\n}}\n").as_bytes())?;
-    }
-    Ok(file)
-}
-
-fn configuration_files(dir: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(dir).map_err(io("read", dir))?;
-    let is_ours =
-        |path: &PathBuf| path.extension().is_some_and(|extension| extension == "tf" || extension == "tofu");
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(is_ours).collect();
-    files.sort();
-    Ok(files)
-}
-
-/// Returns the text with another backend block; nothing if it has none.
-fn with_backend(text: &str, block: Option<&str>, file: &Path) -> Result<Option<String>> {
-    let body: hcl_edit::structure::Body = text.parse().map_err(|error: hcl_edit::parser::Error| {
-        Error::invalid("the file does not parse").at(file.display()).because(error)
-    })?;
-    let terraform =
-        body.iter().filter_map(|part| part.as_block()).filter(|block| block.ident.as_str() == "terraform");
-    let backends = terraform.flat_map(|block| block.body.iter()).filter_map(|part| part.as_block());
-    let spans = backends.filter(|block| block.ident.as_str() == "backend").filter_map(hcl_edit::Span::span);
-    let Some(span) = spans.into_iter().next() else { return Ok(None) };
-    let (Some(head), Some(tail)) = (text.get(..span.start), text.get(span.end..)) else { return Ok(None) };
-    Ok(Some(match block {
-        Some(block) => format!("{head}{block}{tail}"),
-        None => format!("{}{}", head.trim_end_matches([' ', '\t']), tail.strip_prefix('\n').unwrap_or(tail)),
-    }))
-}
-
 /// Renames the local state that the stack had: `init` would ask whether to copy it once more.
 fn set_old_file_aside(session: &Session, stack: &Stack) -> Result<Option<PathBuf>> {
     let is_default = matches!(stack.backend.attribute("path"), None | Some("terraform.tfstate"));
@@ -327,11 +324,15 @@ fn set_old_file_aside(session: &Session, stack: &Stack) -> Result<Option<PathBuf
     if stack.backend.kind() != "local" || !is_default || !file.exists() {
         return Ok(None);
     }
+    set_aside(&file)
+}
+
+fn set_aside(file: &Path) -> Result<Option<PathBuf>> {
     // An earlier migration may have left one.
     let names = (2_u32..).map(|number| file.with_extension(format!("tfstate.moved-{number}")));
     let mut names = std::iter::once(file.with_extension("tfstate.moved")).chain(names);
     let Some(aside) = names.find(|name| !name.exists()) else { return Ok(None) };
-    std::fs::rename(&file, &aside).map_err(io("rename", &file))?;
+    std::fs::rename(file, &aside).map_err(io("rename", file))?;
     Ok(Some(aside))
 }
 
@@ -347,22 +348,6 @@ fn forget_backend(session: &Session, stack: &Stack) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_the_backend_block_of_a_file_changes() {
-        let text = "# mine\nterraform {\n  required_version = \">= 1\" # keep\n  backend \"local\" {\n    path = \"x\"\n  }\n}\n\nlocals { a = 1 }\n";
-
-        let changed = with_backend(text, Some("backend \"http\" {}"), Path::new("main.tf")).expect("HCL");
-        let removed = with_backend(text, None, Path::new("main.tf")).expect("HCL");
-
-        let rest = "# mine\nterraform {\n  required_version = \">= 1\" # keep\n";
-        assert_eq!(
-            changed.as_deref(),
-            Some(format!("{rest}  backend \"http\" {{}}\n}}\n\nlocals {{ a = 1 }}\n").as_str())
-        );
-        assert_eq!(removed.as_deref(), Some(format!("{rest}}}\n\nlocals {{ a = 1 }}\n").as_str()));
-        assert_eq!(with_backend("locals {}\n", None, Path::new("main.tf")).expect("HCL"), None);
-    }
 
     #[test]
     fn states_are_the_same_by_content_and_serial_and_not_by_spaces_or_version() {

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
 
+use super::left_behind::{LeftBehind, left_behind, way_along};
 use super::missing_state::MissingState;
-use super::previous_backend::previous_home;
 use super::session::Session;
 use super::state_rename::new_name_in;
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
@@ -138,7 +138,7 @@ async fn standing_of_own_block(session: &Session, stack: &Stack) -> Result<Stand
         .detail(format!(
             "its backend block names a place of its own now ({kind}), and that has no state of it"
         ))
-        .hint("put `backend \"http\" {}` back, then move it: `infra state migrate STACK --to PLACE`")
+        .hint(format!("move it: `{}`", way_along(&session.project, &session.env, stack)))
         .hint(format!("or start over on purpose: `infra state forget {}`", quoted(id.as_str()))))
 }
 
@@ -195,14 +195,18 @@ async fn left_in_own_folder(session: &Session, id: &StackId, name: &StateName) -
 
 /// Tells of a state in the backend that the stack's block named before.
 async fn left_in_previous_backend(session: &Session, stack: &Stack) -> Result<Option<Error>> {
-    let Some(previous) = previous_home(session, stack)? else { return Ok(None) };
-    let Some(facts) = previous.facts().await? else { return Ok(None) };
-    let id = &stack.id;
+    let (project, env) = (&session.project, &session.env);
+    let Some(LeftBehind::File(file)) = left_behind(project, env, stack) else { return Ok(None) };
+    let Some(facts) = StateHome::File(file.clone()).facts().await? else { return Ok(None) };
     Ok(Some(
-        Error::invalid(format!("the state of `{id}` is still in its former backend ({})", previous.kind()))
-            .code(StackError::STATE_NOT_MOVED)
-            .detail(described(&facts))
-            .hint(format!("move it: `infra state migrate {} --to embedded`", quoted(id.as_str()))),
+        Error::invalid(format!(
+            "the state of `{}` is still in the file that its block named before",
+            stack.id
+        ))
+        .code(StackError::STATE_NOT_MOVED)
+        .at(project.relative(&file).display())
+        .detail(described(&facts))
+        .hint(format!("move it: `{}`", way_along(project, env, stack))),
     ))
 }
 

@@ -12,7 +12,7 @@ use super::inspect::bare_run;
 use super::own_encryption::{Subject, declares};
 use super::session::Session;
 use super::state_edit::pull_state;
-use crate::backends::{StateFacts, StateHome, hide_from_git};
+use crate::backends::{StateFacts, StateHome};
 use crate::error::{Error, Kind, Result};
 use crate::model::{Stack, StackId};
 use crate::tofu::encryption::StateKey;
@@ -94,7 +94,6 @@ pub(super) fn keep(session: &Session, id: &StackId, bytes: &[u8]) -> Result<Path
     let serial = StateFacts::read(bytes).map_or(0, |facts| facts.serial);
     let folder = session.project.infra_dir().join("backups").join(id.state_name());
     let path = folder.join(format!("{time}-serial-{serial}.tfstate"));
-    hide_from_git(&session.project.infra_dir())?;
     crate::atomic_file::write(&path, bytes)?;
     Ok(path)
 }

@@ -8,7 +8,7 @@ use std::process::ExitStatus;
 
 use super::failure::Stop;
 use super::session::Session;
-use super::working::{forget_the_dead, notes_of};
+use super::working::{forget_the_dead, notes_for};
 use crate::error::Result;
 use crate::events::RunEvent;
 use crate::model::{Diagnostic, ResourceChange, Safe, Severity, StackId, Step};
@@ -88,9 +88,10 @@ pub(super) async fn listen<'a>(
         return Err(Stop::Interrupted);
     }
     let takes_locks = matches!(step, Step::Plan | Step::Apply);
-    let call = match takes_locks {
-        true => call.noted_in(notes_of(&session.project, stack), session.clock.now()),
-        false => call,
+    let call = match takes_locks.then(|| notes_for(&session.project, stack)) {
+        Some(Ok(notes)) => call.noted_in(notes, session.clock.now()),
+        // Without a note things are as they would be without this program.
+        Some(Err(_)) | None => call,
     };
     session.begin_step(stack, step);
     let ear = Ear { session, stack, step, telling, heard: RefCell::default(), held: RefCell::default() };

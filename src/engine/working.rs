@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 use jiff::SignedDuration;
 
+use crate::atomic_file::create_private_dir;
+use crate::error::Result;
 use crate::model::{Project, StackId, StateLock};
 use crate::process::{self, ChildNote};
 use crate::state::holder_is_alive;
@@ -40,8 +42,13 @@ impl HolderLife {
     }
 }
 
-/// Returns the file of notes about the tofu processes of a stack.
-pub(super) fn notes_of(project: &Project, stack: &StackId) -> PathBuf {
+/// Returns the file for notes about a tofu process of a stack, in a folder that is there.
+pub(super) fn notes_for(project: &Project, stack: &StackId) -> Result<PathBuf> {
+    create_private_dir(&project.infra_dir().join("working"))?;
+    Ok(notes_of(project, stack))
+}
+
+fn notes_of(project: &Project, stack: &StackId) -> PathBuf {
     project.infra_dir().join("working").join(stack.file_name())
 }
 

@@ -83,6 +83,8 @@ pub struct Stack {
     pub tags: Vec<String>,
     /// The stacks that must be applied before it: declared, or taken from its inputs. Layers are not listed.
     pub depends_on: BTreeSet<StackId>,
+    /// The stacks whose states it reads with `terraform_remote_state`, each with file and line.
+    pub reads: Vec<(StackId, String)>,
     /// The local modules it uses, directly or through others, relative to the project root.
     pub modules: Vec<PathBuf>,
     /// Where its state lives.

@@ -80,16 +80,12 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// Notes a child that was started then.
+    /// Notes a child that was started then, in a file whose folder is there.
     pub fn down(file: &Path, since: Timestamp, pid: u32) -> Option<Self> {
         let started = started_at(pid).map_or_else(|| "-".to_owned(), |ticks| ticks.to_string());
         let place = this_place().and_then(|place| serde_json::to_string(&place).ok()).unwrap_or_default();
         let line = format!("{pid} {} {since} {started} {place}\n", this_process());
-        let open = || OpenOptions::new().append(true).create(true).open(file);
-        let opened = open().or_else(|_| {
-            std::fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
-            open()
-        });
+        let opened = OpenOptions::new().append(true).create(true).open(file);
         opened.ok()?.write_all(line.as_bytes()).ok()?;
         Some(Self { file: file.to_owned(), line })
     }
@@ -109,7 +105,7 @@ mod tests {
     #[test]
     fn a_note_is_there_as_long_as_it_is_held() {
         let dir = tempfile::tempdir().expect("a folder");
-        let file = dir.path().join("a/b");
+        let file = dir.path().join("x");
 
         let noted = Noted::down(&file, Timestamp::UNIX_EPOCH, this_process()).expect("a note");
         let gone = Noted::down(&file, Timestamp::UNIX_EPOCH, u32::MAX).expect("a note");

@@ -102,6 +102,13 @@ pub fn load_data(root: &Path, files: &[DataFile]) -> Result<Data> {
     Ok(Data { values: node::to_values(&entries), warnings, entries })
 }
 
+/// Returns the names of the data files that are there, folders replaced by what is in them.
+pub fn data_names(root: &Path, files: &[DataFile]) -> Vec<String> {
+    let optional = files.iter().map(|file| DataFile::optional(&file.path));
+    let found = optional.flat_map(|file| read::find(root, &[file], &mut Vec::new()).unwrap_or_default());
+    found.map(|found| found.name.to_string()).collect()
+}
+
 fn together(mut broken: Vec<Error>) -> Option<Error> {
     if broken.len() < 2 {
         return broken.pop();

@@ -119,6 +119,7 @@ impl Comparison<'_> {
     ) -> Result<()> {
         let before = self.before(&file.path, going)?;
         changes.manifest.add(&file.path, &file.bytes);
+        changes.manifest.add_origin(&file.path, &file.origin);
         if before.as_ref().is_some_and(|(bytes, mode)| *bytes == file.bytes && *mode == file.mode) {
             changes.unchanged += 1;
             return Ok(());

@@ -1,4 +1,5 @@
-//! What `configure` has written: for each file the digest of its content.
+//! What `configure` has written: for each file the digest of its content and the template that
+//! it was made from, and what all of it was made from.
 //!
 //! It tells a generated file from one that a person edited, and what is no longer rendered.
 //! While files are replaced it holds the old and the new digest of each, so that a run that
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::inputs::Inputs;
 use crate::error::{Error, Result, io};
 
 const VERSION: u32 = 1;
@@ -19,6 +21,12 @@ const VERSION: u32 = 1;
 pub struct Manifest {
     version: u32,
     files: BTreeMap<String, Vec<String>>,
+    /// What each file was made from, as an error would name it; earlier versions did not note it.
+    #[serde(default)]
+    origins: BTreeMap<String, String>,
+    /// What was read for it; earlier versions did not note it.
+    #[serde(default)]
+    inputs: Option<Inputs>,
 }
 
 impl Manifest {
@@ -44,11 +52,31 @@ impl Manifest {
 
     /// Writes the manifest.
     pub fn save(&self, infra_dir: &Path) -> Result<()> {
-        let versioned = Self { version: VERSION, files: self.files.clone() };
+        let versioned = Self { version: VERSION, ..self.clone() };
         let mut text = serde_json::to_vec_pretty(&versioned)
             .map_err(|error| Error::bug("the manifest has no JSON form").because(error))?;
         text.push(b'\n');
         crate::atomic_file::write(&Self::path(infra_dir), &text)
+    }
+
+    /// Returns what the files were made from; nothing where an earlier version made them.
+    pub const fn inputs(&self) -> Option<&Inputs> {
+        self.inputs.as_ref()
+    }
+
+    /// Returns what a file was made from, by its path below the root.
+    pub fn origin_of(&self, path: &Path) -> Option<&str> {
+        self.origins.get(&key(path)).map(String::as_str)
+    }
+
+    /// Returns it as made from these inputs.
+    pub(super) fn with_inputs(&self, inputs: Option<&Inputs>) -> Self {
+        Self { inputs: inputs.cloned(), ..self.clone() }
+    }
+
+    /// Remembers what a path is made from.
+    pub(super) fn add_origin(&mut self, path: &Path, origin: &str) {
+        self.origins.insert(key(path), origin.to_owned());
     }
 
     /// Remembers one more content that a path may have.
@@ -75,9 +103,9 @@ impl Manifest {
         self.files.keys().map(PathBuf::from)
     }
 
-    /// Returns whether two manifests know the same files with the same contents.
-    pub(super) fn same_files(&self, other: &Self) -> bool {
-        self.files == other.files
+    /// Returns whether two manifests say the same.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        self.files == other.files && self.origins == other.origins && self.inputs == other.inputs
     }
 
     /// Takes over what another manifest knows of a path.

@@ -50,10 +50,7 @@ impl Found<'_> {
             let name = input.rsplit('/').next().unwrap_or(input).to_owned();
             return self.file(&path, name, &metadata);
         }
-        let mut paths = Vec::new();
-        list(&path, "", &mut paths)?;
-        paths.sort_by(|left, right| left.split('/').cmp(right.split('/')));
-        for below in paths.into_iter().filter(|path| is_included(settings, path)) {
+        for below in names_below(&path, settings)? {
             self.entry(&path, below)?;
         }
         Ok(())
@@ -107,6 +104,15 @@ impl Found<'_> {
     fn shown(&self, path: &Path) -> String {
         path.strip_prefix(self.root).unwrap_or(path).display().to_string()
     }
+}
+
+/// Returns the paths below an input that count, in order.
+pub(super) fn names_below(input: &Path, settings: &RenderSettings) -> Result<Vec<String>> {
+    let mut paths = Vec::new();
+    list(input, "", &mut paths)?;
+    paths.sort_by(|left, right| left.split('/').cmp(right.split('/')));
+    paths.retain(|path| is_included(settings, path));
+    Ok(paths)
 }
 
 fn is_included(settings: &RenderSettings, path: &str) -> bool {

@@ -12,6 +12,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::changes::{Changes, FileChange};
+use super::inputs::Inputs;
 use super::manifest::Manifest;
 use crate::error::{Error, Result, io};
 
@@ -24,6 +25,8 @@ pub struct Place<'a> {
     pub infra_dir: &'a Path,
     /// What was written last time.
     pub before: &'a Manifest,
+    /// What the tree is made from, read before it was rendered.
+    pub inputs: &'a Inputs,
 }
 
 /// Writes and removes what the changes say, and nothing where any of it cannot be written.
@@ -50,7 +53,8 @@ pub fn write_tree(place: Place<'_>, changes: &Changes) -> Result<()> {
 
 /// Tells the manifest of old and new contents, before the first file changes.
 fn announce(place: Place<'_>, changes: &Changes) -> Result<()> {
-    let mut both = changes.manifest.clone();
+    // Until all of it is written, the tree is not made from what was read now.
+    let mut both = changes.manifest.with_inputs(place.before.inputs());
     for path in place.before.paths().filter(|path| !both.knows(path)).collect::<Vec<_>>() {
         both.keep(&path, place.before);
     }
@@ -63,7 +67,8 @@ fn announce(place: Place<'_>, changes: &Changes) -> Result<()> {
 /// Writes the final manifest; a project without templates gets none.
 fn remember(place: Place<'_>, manifest: &Manifest) -> Result<()> {
     let on_disk = Manifest::load(place.infra_dir)?;
-    if on_disk.same_files(manifest) { Ok(()) } else { manifest.save(place.infra_dir) }
+    let manifest = manifest.with_inputs(Some(place.inputs));
+    if on_disk.says_the_same(&manifest) { Ok(()) } else { manifest.save(place.infra_dir) }
 }
 
 /// A folder for contents that are not in their place yet; it goes when the run ends.
@@ -191,7 +196,8 @@ mod tests {
                 recorded: &|_| false,
             };
             let changes = compare(&with, &files)?;
-            let place = Place { root: self.0.path(), infra_dir: &self.infra_dir(), before: &before };
+            let (root, inputs) = (self.0.path(), &Inputs::default());
+            let place = Place { root, infra_dir: &self.infra_dir(), before: &before, inputs };
             write_tree(place, &changes)?;
             Ok(changes)
         }
@@ -251,7 +257,8 @@ mod tests {
             recorded: &|_| false,
         };
         let changes = compare(&with, &new).unwrap();
-        let place = Place { root: lab.0.path(), infra_dir: &lab.infra_dir(), before: &before };
+        let (root, inputs) = (lab.0.path(), &Inputs::default());
+        let place = Place { root, infra_dir: &lab.infra_dir(), before: &before, inputs };
         announce(place, &changes).unwrap();
         std::fs::write(lab.0.path().join("one"), "new").unwrap();
 

@@ -31,6 +31,21 @@ pub(super) fn keep_durations(runs_dir: &Path, report: &RunReport) {
     let _ = atomic_file::write(&path(runs_dir), &bytes);
 }
 
+/// Lets a stack that was renamed have the durations it had.
+pub(super) fn rename_durations(runs_dir: &Path, old: &StackId, new: &StackId) {
+    let mut durations = read(runs_dir);
+    let mut changed = false;
+    for known in durations.values_mut() {
+        if let Some(seconds) = known.remove(old) {
+            known.insert(new.clone(), seconds);
+            changed = true;
+        }
+    }
+    if changed {
+        let _ = atomic_file::write(&path(runs_dir), &serde_json::to_vec(&durations).unwrap_or_default());
+    }
+}
+
 fn read(runs_dir: &Path) -> Durations {
     let bytes = std::fs::read(path(runs_dir)).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()

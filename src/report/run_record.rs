@@ -5,9 +5,9 @@
 //! says so once.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -173,9 +173,10 @@ fn prune(runs_dir: Option<&Path>) {
     }
 }
 
-fn open_log(dir: &Path, stack: &StackId) -> std::io::Result<BufWriter<File>> {
+fn open_log(dir: &Path, stack: &StackId) -> Result<BufWriter<File>> {
     let path = dir.join("logs").join(format!("{}.log", stack.state_name()));
-    DirBuilder::new().recursive(true).mode(0o700).create(path.parent().unwrap_or(dir))?;
+    atomic_file::create_private_dir(path.parent().unwrap_or(dir))?;
     // What tofu prints may tell more than others should know.
-    File::options().append(true).create(true).mode(0o600).open(path).map(BufWriter::new)
+    let file = File::options().append(true).create(true).mode(0o600).open(&path);
+    file.map(BufWriter::new).map_err(io("write", &path))
 }

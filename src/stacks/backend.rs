@@ -2,15 +2,21 @@
 
 use super::facts::BackendBlock;
 use super::names::shortened;
-use super::setting::flatten;
-use crate::model::{Backend, Stack};
+use super::setting::{flatten, with_paths};
+use crate::model::{Backend, Stack, StackId, quoted};
+
+/// How many stacks are named in an advice.
+const SHOWN: usize = 5;
 
 /// Returns the backend that a block describes; an empty `http` block is the embedded server.
 pub fn backend(block: Option<&BackendBlock>) -> Backend {
     match block {
         None => Backend::None,
         Some(block) if block.kind == "http" && block.settings.is_empty() => Backend::Embedded,
-        Some(block) => Backend::Configured { kind: block.kind.clone(), attributes: flatten(&block.settings) },
+        Some(block) => Backend::Configured {
+            kind: block.kind.clone(),
+            attributes: flatten(&with_paths(&block.settings, ".")),
+        },
     }
 }
 
@@ -37,12 +43,25 @@ impl StateRisk {
         }
     }
 
-    /// Returns what to do about it.
-    pub const fn fix(self) -> &'static str {
+    /// Returns what to do about it for stacks that have it.
+    pub fn fix(self, stacks: &[&StackId]) -> String {
+        let shown = stacks.iter().take(SHOWN).map(|id| quoted(id.as_str())).collect::<Vec<_>>().join(" ");
+        let rest = if stacks.len() > SHOWN { ", and so for the others" } else { "" };
         match self {
-            Self::NoLock => "set `use_lockfile = true` in the s3 backend, then `infra init -- -reconfigure`",
-            Self::OldEndpoint => "write `endpoints = { s3 = … }` instead of `endpoint = …`",
-            Self::LocalFile => "use `terraform { backend \"http\" {} }`, then `infra init -- -migrate-state`",
+            Self::NoLock => format!(
+                "set `use_lockfile = true` in the s3 backend, then `infra init {shown} -- -reconfigure`{rest}"
+            ),
+            Self::OldEndpoint => format!(
+                "write `endpoints = {{ s3 = … }}` instead of `endpoint = …`, then \
+                 `infra init {shown} -- -reconfigure`{rest}"
+            ),
+            Self::LocalFile => {
+                let first = stacks.first().map(|id| quoted(id.as_str())).unwrap_or_default();
+                let rest = if stacks.len() > 1 { ", and so for the others" } else { "" };
+                format!(
+                    "move it to where versions are kept: `infra state migrate {first} --to embedded`{rest}"
+                )
+            }
         }
     }
 }
@@ -58,12 +77,25 @@ pub fn state_risks(stack: &Stack) -> Vec<StateRisk> {
     }
 }
 
-/// Returns each risk with a sentence that names the stacks that have it.
-pub fn state_remarks(stacks: &[&Stack]) -> Vec<(StateRisk, String)> {
+/// A risk that stacks have in common.
+#[derive(Clone, Debug)]
+pub struct StateRemark {
+    /// The risk.
+    pub risk: StateRisk,
+    /// A sentence that names the stacks.
+    pub text: String,
+    /// What to do about it.
+    pub fix: String,
+}
+
+/// Returns each risk with the stacks that have it.
+pub fn state_remarks(stacks: &[&Stack]) -> Vec<StateRemark> {
     let remark = |risk: StateRisk| {
         let has = |stack: &&&Stack| state_risks(stack).contains(&risk);
-        let names: Vec<String> = stacks.iter().filter(has).map(|stack| stack.id.to_string()).collect();
-        (!names.is_empty()).then(|| (risk, format!("{}: {}", shortened(&names), risk.words())))
+        let ids: Vec<&StackId> = stacks.iter().filter(has).map(|stack| &stack.id).collect();
+        let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        let text = format!("{}: {}", shortened(&names), risk.words());
+        (!ids.is_empty()).then(|| StateRemark { risk, text, fix: risk.fix(&ids) })
     };
     StateRisk::ALL.into_iter().filter_map(remark).collect()
 }
@@ -129,7 +161,8 @@ mod tests {
         let remarks = state_remarks(&[&one, &stack("c", &[]), &other]);
 
         assert_eq!(remarks.len(), 1);
-        assert!(remarks[0].1.starts_with("`a`, `b`: state in a local file"), "{remarks:?}");
+        assert!(remarks[0].text.starts_with("`a`, `b`: state in a local file"), "{remarks:?}");
+        assert!(remarks[0].fix.contains("`infra state migrate a --to embedded`, and so"), "{remarks:?}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::facts::{Facts, RemoteState};
 use super::folder::Folder;
 use super::identity::partial_collisions;
 use super::modules::{Library, ReadFolder};
+use super::relocate::relative;
 use super::remote_state::{StateOwners, reads_itself};
 use super::roots::{StackFolder, search};
 use crate::error::{Error, Result, io};
@@ -78,6 +79,7 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
         path: below(base, &folder.path),
         tags: Vec::new(),
         depends_on: BTreeSet::new(),
+        reads: Vec::new(),
         modules: modules.iter().map(|module| below(base, module)).collect(),
         backend: backend_of(own),
         backend_place: own.and_then(|facts| Some(facts.backend.as_ref()?.place.clone())),
@@ -87,11 +89,18 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
         warnings: parts.iter().flat_map(|(_, read)| read.dead_ends.clone()).collect(),
         problems: parts.iter().flat_map(|(_, read)| read.facts.problems.clone()).collect(),
     };
-    let reads = parts.iter().flat_map(|(_, read)| read.facts.remote_states.clone()).collect::<Vec<_>>();
+    let reads = parts.iter().flat_map(|(path, read)| reads_in(&stack.path, &below(base, path), read));
+    let reads = reads.collect::<Vec<_>>();
     stack.problems.extend(reads.iter().filter_map(|read| reads_itself(read, &stack.backend)));
     stack.problems.extend(library.ring_from(&folder.path));
     stack.warnings.extend(forgotten_module(&stack, folder, library));
     Found { stack, reads }
+}
+
+/// Returns the states that a folder reads, as they are seen from the stack that uses it.
+fn reads_in(stack: &Path, folder: &Path, read: &ReadFolder) -> Vec<RemoteState> {
+    let way = if folder.is_absolute() { folder.display().to_string() } else { relative(stack, folder) };
+    read.facts.remote_states.iter().map(|read| read.with_paths(&way)).collect()
 }
 
 /// Returns the backend of a folder; what cannot be read may hold the block that was not found.
@@ -136,9 +145,10 @@ fn forgotten_module(stack: &Stack, folder: &Folder, library: &Library) -> Option
 fn connect(stacks: &mut [Stack], reads: &[Vec<RemoteState>]) {
     let owners = StateOwners::new(stacks);
     for (stack, reads) in stacks.iter_mut().zip(reads) {
-        let read_from = reads.iter().filter_map(|read| owners.owner(read, &stack.path));
-        let others = read_from.filter(|owner| **owner != stack.id).cloned().collect::<Vec<_>>();
-        stack.depends_on.extend(others);
+        let read_from = reads.iter().filter_map(|read| Some((owners.owner(read, &stack.path)?, read)));
+        let others = read_from.filter(|(owner, _)| **owner != stack.id);
+        stack.reads = others.map(|(owner, read)| (owner.clone(), read.place.clone())).collect();
+        stack.depends_on.extend(stack.reads.iter().map(|(owner, _)| owner.clone()));
     }
 }
 

@@ -73,6 +73,14 @@ pub struct RemoteState {
     pub workspace: Option<Setting>,
 }
 
+impl RemoteState {
+    /// Returns it with what paths stand for, where `module` leads from the stack to the file's folder.
+    pub fn with_paths(&self, module: &str) -> Self {
+        let config = self.config.as_ref().map(|config| config.with_paths(module));
+        Self { config, ..self.clone() }
+    }
+}
+
 impl Facts {
     /// Notes a module block; an override changes only what it names.
     pub fn add_module(&mut self, name: &str, block: ModuleBlock) {

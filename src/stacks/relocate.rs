@@ -120,7 +120,7 @@ fn clean(path: &Path) -> PathBuf {
 }
 
 /// Returns the way from one folder to another, both relative to the same place.
-fn relative(from: &Path, to: &Path) -> String {
+pub(super) fn relative(from: &Path, to: &Path) -> String {
     let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
     let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
     let up = std::iter::repeat_n("..".to_owned(), from.len() - common);

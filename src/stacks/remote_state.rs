@@ -32,6 +32,22 @@ impl StateOwners {
     }
 }
 
+/// A stack that reads the state of another one.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Reader {
+    /// The stack.
+    pub stack: StackId,
+    /// File and line of the data source.
+    pub place: String,
+}
+
+/// Returns who reads the state of a stack: whoever moves it must tell them.
+pub fn readers_of(stacks: &[Stack], id: &StackId) -> Vec<Reader> {
+    let reader = |stack: &Stack, place: &String| Reader { stack: stack.id.clone(), place: place.clone() };
+    let reads = stacks.iter().flat_map(|stack| stack.reads.iter().map(move |read| (stack, read)));
+    reads.filter(|(_, (owner, _))| owner == id).map(|(stack, (_, place))| reader(stack, place)).collect()
+}
+
 /// Returns the backend that a data source reads, as if it were a block.
 fn backend_of(read: &RemoteState) -> Option<Backend> {
     let kind = read.kind.as_ref()?.literal()?.to_owned();

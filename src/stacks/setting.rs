@@ -28,6 +28,48 @@ impl Setting {
     }
 }
 
+impl Setting {
+    /// Returns the value with what `path.module`, `path.root` and `path.cwd` stand for.
+    ///
+    /// tofu runs in the stack's folder, so the last two are `.`, and so is the first for the stack's own
+    /// files; for those of a local module it is the way there. Other expressions stay as they are.
+    pub fn with_paths(&self, module: &str) -> Self {
+        match self {
+            Self::Literal(_) => self.clone(),
+            Self::Map(settings) => Self::Map(with_paths(settings, module)),
+            Self::Expression(text) => filled_in(text, module).map_or_else(|| self.clone(), Self::Literal),
+        }
+    }
+}
+
+/// Returns values by name with what paths stand for.
+pub fn with_paths(settings: &Settings, module: &str) -> Settings {
+    settings.iter().map(|(name, value)| (name.clone(), value.with_paths(module))).collect()
+}
+
+/// Returns the text of a template in which nothing but paths is to be filled in.
+fn filled_in(template: &str, module: &str) -> Option<String> {
+    let mut rest = template.strip_prefix('"')?.strip_suffix('"')?;
+    // What is escaped, or decided while it runs, is not for us to read.
+    if ["%{", "$$", "\\", "\""].iter().any(|mark| rest.contains(mark)) {
+        return None;
+    }
+    let mut filled = String::new();
+    while let Some((literal, after)) = rest.split_once("${") {
+        let (name, after) = after.split_once('}')?;
+        let path = match name.trim_matches(['~', ' ', '\t']) {
+            "path.module" => module,
+            "path.root" | "path.cwd" => ".",
+            _ => return None,
+        };
+        filled.push_str(literal);
+        filled.push_str(path);
+        rest = after;
+    }
+    filled.push_str(rest);
+    Some(filled)
+}
+
 /// Writes the same text for the same meaning: sorted, without comments or layout.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,5 +121,29 @@ mod tests {
         assert_eq!(flat["endpoints.s3"].as_deref(), Some("https://r2"));
         assert_eq!(flat["key"], None);
         assert_eq!(one_line(&settings), "endpoints={s3=\"https://r2\"} key=var.key");
+    }
+
+    #[test]
+    fn paths_are_filled_in_and_nothing_else_is() {
+        let read = |text: &str| Setting::Expression(text.to_owned()).with_paths("../modules/m");
+
+        assert_eq!(
+            read("\"${path.module}/../net/a\"").literal(),
+            Some("../modules/m/../net/a"),
+            "a module is where its folder is"
+        );
+        assert_eq!(read("\"${ path.root }/a${path.cwd}\"").literal(), Some("./a."));
+        for other in [
+            "\"${path.module}/${var.x}\"",
+            "\"$${path.module}/x\"",
+            "\"${abspath(path.module)}/x\"",
+            "\"%{ if true }${path.module}%{ endif }\"",
+            "\"${path.module\"",
+            "\"${path.module}\\n\"",
+            "path.module",
+            "\"",
+        ] {
+            assert_eq!(read(other).literal(), None, "{other}");
+        }
     }
 }

@@ -4,13 +4,13 @@
 //! and who may read it. Deletes are never flushed, and need not be: only superseded
 //! entries are deleted.
 
-use std::fs::{DirBuilder, File};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::log::{Reach, Stores};
 use super::private_folder::{Flushing, PrivateFolder};
+use crate::atomic_file::create_private_dir;
 use crate::error::{Error, Result, io};
 
 /// Makes the folder if need be and returns it as an object store, with and without flushing.
@@ -33,7 +33,7 @@ pub(super) fn open(root: &Path) -> Result<Stores> {
 
 fn make_private(root: &Path) -> Result<()> {
     let missing: Vec<&Path> = root.ancestors().take_while(|folder| !folder.exists()).collect();
-    DirBuilder::new().recursive(true).mode(0o700).create(root).map_err(io("make the state folder", root))?;
+    create_private_dir(root)?;
     for made in missing {
         flush(made.parent())?;
     }

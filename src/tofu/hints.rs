@@ -16,6 +16,8 @@ pub struct Context<'a> {
     pub stack: &'a StackId,
     /// Its folder, relative to the project.
     pub path: &'a Path,
+    /// The command that moves its state to where its files say that it is.
+    pub way_along: &'a str,
 }
 
 /// Returns the words in a problem that something is done about; they are looked for before
@@ -97,9 +99,13 @@ const TABLE: &[Row] = &[
         hints: &["wait with `--lock-timeout 5m`", "if that run is dead: `infra force-unlock {stack}`"],
     },
     Row {
-        texts: &["Backend configuration changed", "Backend type changed"],
+        texts: &[
+            "Backend configuration changed",
+            "Backend type changed",
+            "Can't ask approval for state migration",
+        ],
         hints: &[
-            "keep the old state and move it: `infra init {stack} -- -migrate-state`",
+            "keep the old state and move it: `{way_along}`",
             "or forget the old backend: `infra init {stack} -- -reconfigure`",
         ],
     },
@@ -201,6 +207,7 @@ pub fn hints_for(diagnostic: &Diagnostic, context: Context<'_>) -> Vec<String> {
 
 fn fill_in(hint: &str, diagnostic: &Diagnostic, context: Context<'_>) -> String {
     hint.replace("{stack}", context.stack.as_str())
+        .replace("{way_along}", context.way_along)
         .replace("{path}", &context.path.display().to_string())
         .replace("{variable}", quoted_name(&diagnostic.detail).unwrap_or("NAME"))
 }
@@ -228,7 +235,7 @@ mod tests {
         };
         let stack = StackId::new("02-platforms/k8s");
         let path = Path::new("infrastructure/02-platforms/k8s");
-        hints_for(&diagnostic, Context { stack: &stack, path })
+        hints_for(&diagnostic, Context { stack: &stack, path, way_along: "infra state migrate" })
     }
 
     #[test]

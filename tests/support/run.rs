@@ -117,6 +117,14 @@ impl Finished {
         self
     }
 
+    /// Returns the command with these words that the run advises, without the name of the program.
+    pub fn advice(&self, words: &str) -> String {
+        let all = format!("{}\n{}", self.stdout, self.stderr);
+        let mut commands = all.split('`').filter_map(|part| part.strip_prefix("infra "));
+        let found = commands.find(|command| command.contains(words));
+        found.unwrap_or_else(|| panic!("no advice with `{words}`\n{self}")).to_owned()
+    }
+
     /// Reads stdout as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout)

@@ -12,8 +12,8 @@ use crate::project::{self, DataFile};
 use crate::render::changes::Overwrite;
 use crate::render::settings::resolve;
 use crate::render::{
-    self, Engine, GeneratedFile, RenderSettings, SourceFile, Surroundings, evaluate_derivations, load_inputs,
-    render_tree,
+    self, Engine, GeneratedFile, Inputs, RenderSettings, SourceFile, Surroundings, evaluate_derivations,
+    load_inputs, render_tree,
 };
 use crate::report::{Tone, Verbosity};
 
@@ -25,16 +25,33 @@ pub(in crate::commands) fn has_templates(project: &Project) -> Result<bool> {
     Ok(!resolve(&project.root, &project.configure)?.inputs.is_empty())
 }
 
+/// What was rendered, and what from.
+pub(super) struct Generated {
+    /// The files.
+    pub files: Vec<GeneratedFile>,
+    /// What was read for them.
+    pub inputs: Inputs,
+}
+
+/// Reads what a project is rendered from, without rendering it.
+pub(super) fn read_inputs(project: &Project) -> Inputs {
+    let settings = resolve(&project.root, &project.configure);
+    let data = settings.map(|settings| project::data_names(&project.root, &data_files(&settings)));
+    Inputs::read(&project.root, &project.configure, &data.unwrap_or_default())
+}
+
 /// Renders everything and writes nothing.
 pub(super) async fn generate(
     project: &Project,
     overwrite: Overwrite,
     context: &Context,
-) -> Result<Vec<GeneratedFile>> {
+) -> Result<Generated> {
     let settings = resolve(&project.root, &project.configure)?;
     if settings.inputs.is_empty() {
         return Err(nothing_to_render(project));
     }
+    // Read first: what is edited from here on counts as edited since.
+    let inputs = read_inputs(project);
     let sources = load_inputs(&project.root, &settings)?;
     let engine = Engine::new(&settings, &surroundings(project, context))?;
     let values = load_values(project, &settings, &engine, context).await?;
@@ -43,7 +60,7 @@ pub(super) async fn generate(
     let mut files = rendered.files;
     refuse_inputs(&settings, &sources, &files)?;
     seal::seal_secrets(project, &mut files, overwrite, context).await?;
-    Ok(files)
+    Ok(Generated { files, inputs })
 }
 
 /// Refuses files that would take the place of what they are made from.
@@ -84,6 +101,11 @@ async fn load_values(
     let derivations = project::load_derivations(&project.root, &derive_file(settings))?;
     evaluate_derivations(&derivations, &mut values, &|text, values| engine.evaluate(text, values))?;
     Ok(values)
+}
+
+/// Returns every file of data and derived values that may be read.
+fn data_files(settings: &RenderSettings) -> Vec<DataFile> {
+    settings.data.iter().map(DataFile::optional).chain([derive_file(settings)]).collect()
 }
 
 /// Returns the file of derived values: the one that is named, or the conventional one.

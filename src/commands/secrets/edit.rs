@@ -164,7 +164,7 @@ fn put_back(sealed: Option<Vec<u8>>, file: &SecretFile, context: &Context) -> Re
         return Err(refused(format!("`{name}` was changed by somebody else meanwhile"))
             .hint(format!("look at it, then edit again: `infra secrets edit {name}`")));
     }
-    file.write(&sealed)
+    file.write_edit(&sealed, context)
 }
 
 /// Keeps a text that was changed in vain for the person; where there is none, it is shredded.

@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use super::{FileArgs, KeyArgs, refused, with_keyring};
 use crate::atomic_file;
 use crate::commands::Context;
+use crate::commands::generated::warn_of_edit_anywhere;
 use crate::error::{Error, Result, io};
 use crate::secrets::keyring::{OpenedFile, layout};
 use crate::secrets::sops::creation_rules::{CreationRule, CreationRules, rule_for};
@@ -134,7 +135,14 @@ impl SecretFile {
         }
     }
 
-    /// Puts new bytes in its place.
+    /// Puts new bytes with another content in its place; a template that makes the file is named.
+    pub fn write_edit(&self, bytes: &[u8], context: &Context) -> Result<()> {
+        self.write(bytes)?;
+        warn_of_edit_anywhere(&self.path, context);
+        Ok(())
+    }
+
+    /// Puts new bytes with the same content in its place.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         atomic_file::replace(&self.path, bytes)
     }

@@ -49,7 +49,7 @@ pub(super) async fn run(args: &SetArgs, context: &Context) -> Result<Exit> {
         None => read_stdin(context).await?,
     };
     match opened.set(&args.path, &value, context.clock.now())? {
-        Some(bytes) => file.write(&bytes)?,
+        Some(bytes) => file.write_edit(&bytes, context)?,
         None => context.terminal.note(&format!("`{}` has this value already", file.name())),
     }
     Ok(Exit::OK)

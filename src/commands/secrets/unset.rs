@@ -28,7 +28,7 @@ pub(super) async fn run(args: &UnsetArgs, context: &Context) -> Result<Exit> {
     let file = SecretFile::read(&args.file, context)?;
     let opened = file.open_sops(&args.file.keys, context).await?;
     if let Some(bytes) = opened.unset(&args.path, context.clock.now())? {
-        file.write(&bytes)?;
+        file.write_edit(&bytes, context)?;
     }
     Ok(Exit::OK)
 }

@@ -70,12 +70,16 @@ impl BringAlong {
     /// A place over the network that only `infra.lock` names needs a person's yes to it by name.
     fn check_network(&self, states: &[StateToMove], context: &Context) -> Result<()> {
         let network = states.iter().find(|state| state.from.folder().is_none());
-        let Some(state) = network.filter(|_| self.from.is_none() && context.asking() == Asking::Nobody) else {
+        let Some(state) = network.filter(|_| self.from.is_none() && context.asking() == Asking::Nobody)
+        else {
             return Ok(());
         };
         let place = crate::model::quoted(state.from.text());
-        Err(Error::usage(format!("only `infra.lock` names `{}`, and there is nobody to ask about it", state.from))
-            .hint(format!("name it yourself: `infra state migrate --all --from {place} --yes`")))
+        Err(Error::usage(format!(
+            "only `infra.lock` names `{}`, and there is nobody to ask about it",
+            state.from
+        ))
+        .hint(format!("name it yourself: `infra state migrate --all --from {place} --yes`")))
     }
 }
 

@@ -131,8 +131,12 @@ pub(super) async fn adopt(args: &AdoptArgs, context: &Context) -> Result<Exit> {
             StateQuestion { command: "adopt", text, yes: args.yes }.ask(context).await?;
             for id in &ids {
                 let words = match engine::adopt_state(session, id).await? {
-                    Adopted::From(Some(other)) => format!("`{id}` belonged to `{other}`, now to `{}`", project.name),
-                    Adopted::From(None) => format!("`{id}` belonged to no project, now to `{}`", project.name),
+                    Adopted::From(Some(other)) => {
+                        format!("`{id}` belonged to `{other}`, now to `{}`", project.name)
+                    }
+                    Adopted::From(None) => {
+                        format!("`{id}` belonged to no project, now to `{}`", project.name)
+                    }
                     Adopted::Already => format!("`{id}` belongs to `{}` already", project.name),
                     Adopted::NoState => format!("`{id}` has no state"),
                 };

@@ -1,22 +1,33 @@
 //! `infra state migrate`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
+use serde_json::{Value, json};
 
+use super::asking::{StateQuestion, check_can_ask};
+use super::bring_along::BringAlong;
+use super::readers::tell_readers;
+use crate::backends::StateFacts;
 use crate::commands::Context;
+use crate::commands::generated::warn_of_edit;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, Likeness, Migration, StateNeed};
+use crate::engine::{self, BackendEdit, Likeness, Migrated, Migration, StateNeed};
 use crate::error::{Error, Exit, Result};
-use crate::model::Backend;
-use crate::report::{Asking, confirm};
+use crate::model::{Backend, Stack, StackId};
+use crate::stacks::NewBackend;
 use crate::tofu::call::PushMode;
 
-/// Move the state of a stack to another backend
+/// Move states to the place that is configured now, or the state of a stack to another backend
 ///
-/// Copies it, reads the copy back, compares serial, lineage and bytes (or content, where tofu
+/// With `--all`, or a stack without `--to`: from where `infra.lock` says they are kept, or from
+/// `--from`, to the place that infra.yaml names. Versions go along, and what stays is marked as
+/// moved, so that an old checkout cannot go on with it.
+///
+/// With `--to`: copies it, reads the copy back, compares serial, lineage and bytes (or content, where tofu
 /// must write it), and only then changes the backend block in the stack's files. The old
 /// state stays where it is; a `terraform.tfstate` is renamed, so that tofu does not find it again.
 ///
@@ -24,17 +35,25 @@ use crate::tofu::call::PushMode;
 /// `s3://BUCKET/KEY?region=…&endpoint=…&use_lockfile=true`.
 ///
 /// Examples:
+///   infra state migrate --all
+///   infra state migrate --all --from 's3://states/lab?endpoint=https://minio.example.com' --yes
 ///   infra state migrate pihole --to embedded
 ///   infra state migrate pihole --to 's3://states/pihole.tfstate?region=eu-central-1' --yes
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct MigrateArgs {
     /// The stack
-    #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
-    stack: String,
-    /// Where to
+    #[arg(value_name = "STACK", required_unless_present = "all", add = ArgValueCompleter::new(stack_names))]
+    stack: Option<String>,
+    /// Every state of the project
+    #[arg(long, conflicts_with_all = ["stack", "to"])]
+    all: bool,
+    /// Where to; without it the place that infra.yaml names
     #[arg(long, value_name = "TO")]
-    to: String,
+    to: Option<String>,
+    /// Where from: `embedded`, a folder, `s3://…` or the address of a server
+    #[arg(long, value_name = "PLACE", conflicts_with = "to")]
+    from: Option<String>,
     /// Overwrite a state that is already there
     #[arg(long)]
     force: bool,
@@ -46,36 +65,131 @@ pub(super) struct MigrateArgs {
 /// Runs the command.
 pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
-    let stack = workspace.choose_one(Some(args.stack.clone()), context)?;
-    let migration = read_target(args)?;
-    if migration.backend == stack.backend {
-        return Err(Error::usage(format!("`{}` keeps its state there already", stack.id)));
+    let Some(to) = &args.to else { return bring_along(args, &workspace, context).await };
+    let stack = workspace.choose_one(args.stack.clone(), context)?;
+    let migration = read_target(to, args.force)?;
+    if migration.backend == stack.backend || same_file(&migration.backend, &stack.backend) {
+        return finish(args, (&workspace, stack), &migration, context).await;
     }
-    let from = stack.backend.kind();
-    ask(args, &format!("Move the state of `{}` from {from} to {}?", stack.id, args.to), context).await?;
-    let id = stack.id.clone();
-    // The embedded server must run although no stack may use it yet.
-    let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(std::slice::from_ref(&id)) };
+    check_can_ask("migrate", args.yes, context)?;
+    let edit = BackendEdit::of(&workspace.project, &workspace.stacks, stack, &migration.block)?;
+    let id = &stack.id;
     let migrated = workspace
-        .with_session(context, purpose, async |session| engine::migrate_state(session, &id, &migration).await)
+        .with_session(context, purpose(id), async |session| {
+            let state = StateFacts::of(&engine::pull_state(session, id).await?);
+            tell_beforehand(&workspace, (stack, &edit.file), state.as_ref(), context);
+            ask(args, question(to, stack, state.as_ref()), context).await?;
+            engine::migrate_state(session, id, &migration).await
+        })
         .await?;
-    match migrated.copied {
-        Some((facts, likeness)) => context.terminal.note(&format!(
-            "copied and compared the state of `{id}`: serial {}, lineage {}, {} resources; {}",
-            facts.serial,
-            facts.lineage,
-            facts.resources,
-            words(likeness)
-        )),
-        None => context.terminal.note(&format!("`{id}` had no state to copy")),
+    tell_result(id, &migrated, context);
+    Ok(Exit::OK)
+}
+
+/// Brings states along to the place that is configured now.
+async fn bring_along(args: &MigrateArgs, workspace: &Workspace, context: &Context) -> Result<Exit> {
+    let chosen = match &args.stack {
+        Some(_) => Some(vec![workspace.choose_one(args.stack.clone(), context)?.id.clone()]),
+        None => None,
+    };
+    BringAlong { chosen, from: args.from.clone(), yes: args.yes }.run(workspace, context).await
+}
+
+/// Asks before anything is moved.
+async fn ask(args: &MigrateArgs, text: String, context: &Context) -> Result<()> {
+    StateQuestion { command: "migrate", text, yes: args.yes }.ask(context).await
+}
+
+/// Brings along a state that stayed where it was when a person changed the block by hand.
+async fn finish(
+    args: &MigrateArgs,
+    (workspace, stack): (&Workspace, &Stack),
+    migration: &Migration,
+    context: &Context,
+) -> Result<Exit> {
+    let id = &stack.id;
+    let from = match engine::left_behind(&workspace.project, &context.env, stack) {
+        Some(from) => from,
+        None if stack.backend == Backend::Embedded => {
+            let bring = BringAlong { chosen: Some(vec![id.clone()]), from: None, yes: args.yes };
+            return bring.run(workspace, context).await;
+        }
+        None => return Err(Error::usage(format!("`{id}` keeps its state there already"))),
+    };
+    check_can_ask("migrate", args.yes, context)?;
+    tell_readers(workspace, std::iter::once(id), context);
+    context.terminal.note(&format!("the state of `{id}` is still in {from}"));
+    ask(args, "Move it?".to_owned(), context).await?;
+    let migrated = workspace
+        .with_session(context, purpose(id), async |session| {
+            engine::take_along(session, id, migration, &from).await
+        })
+        .await?;
+    tell_result(id, &migrated, context);
+    Ok(Exit::OK)
+}
+
+/// The embedded server must run although no stack may use it yet.
+fn purpose(id: &StackId) -> Purpose<'_> {
+    Purpose { state: StateNeed::Served, ..Purpose::states_of(std::slice::from_ref(id)) }
+}
+
+/// Returns whether both keep the state in one file: without a block it is tofu's usual one.
+fn same_file(one: &Backend, other: &Backend) -> bool {
+    let file = |backend: &'_ Backend| match backend {
+        Backend::None => Some("terraform.tfstate".to_owned()),
+        Backend::Configured { kind, attributes } if kind == "local" => match attributes.get("path") {
+            None => Some("terraform.tfstate".to_owned()),
+            Some(path) => path.as_deref().map(|path| path.trim_start_matches("./").to_owned()),
+        },
+        Backend::Embedded | Backend::Unknown | Backend::Configured { .. } => None,
+    };
+    file(one).is_some_and(|file_of_one| Some(file_of_one) == file(other))
+}
+
+/// Tells what a person should know before the question: who else is concerned, and what is not moved.
+fn tell_beforehand(
+    workspace: &Workspace,
+    (stack, file): (&Stack, &Path),
+    state: Option<&StateFacts>,
+    context: &Context,
+) {
+    tell_readers(workspace, std::iter::once(&stack.id), context);
+    if state.is_none() {
+        let id = &stack.id;
+        context.terminal.note(&format!("`{id}` has no state yet: only its backend block is changed"));
     }
+    warn_of_edit(&workspace.project, file, context);
+}
+
+fn question(to: &str, stack: &Stack, state: Option<&StateFacts>) -> String {
+    let (id, from) = (&stack.id, stack.backend.kind());
+    match state {
+        Some(_) => format!("Move the state of `{id}` from {from} to {to}?"),
+        None => format!("Change the backend of `{id}` from {from} to {to}?"),
+    }
+}
+
+fn tell_result(id: &StackId, migrated: &Migrated, context: &Context) {
+    let changed = migrated.file.as_ref().map(|file| format!("changed the backend in {}; ", file.display()));
+    let changed = changed.unwrap_or_default();
+    let Some((facts, likeness)) = &migrated.copied else {
+        context.terminal.note(&format!("{changed}there was no state to copy"));
+        return;
+    };
+    context.terminal.note(&format!(
+        "copied and compared the state of `{id}`: serial {}, lineage {}, {} resources; {}",
+        facts.serial,
+        facts.lineage,
+        facts.resources,
+        words(*likeness)
+    ));
     let old = match &migrated.aside {
         Some(aside) => format!("the old state is kept as {}", aside.display()),
         None => "the old state was left alone".to_owned(),
     };
-    context.terminal.note(&format!("changed the backend in {}; {old}", migrated.file.display()));
+    context.terminal.note(&format!("{changed}{old}"));
     context.terminal.note(&format!("hint: check it: `infra plan {id}`"));
-    Ok(Exit::OK)
 }
 
 const fn words(likeness: Likeness) -> &'static str {
@@ -87,11 +201,11 @@ const fn words(likeness: Likeness) -> &'static str {
     }
 }
 
-fn read_target(args: &MigrateArgs) -> Result<Migration> {
-    let mode = if args.force { PushMode::Forced } else { PushMode::Careful };
-    let settings = match args.to.as_str() {
+fn read_target(to: &str, force: bool) -> Result<Migration> {
+    let mode = if force { PushMode::Forced } else { PushMode::Careful };
+    let (kind, settings) = match to {
         "embedded" => {
-            let block = Some("backend \"http\" {}".to_owned());
+            let block = NewBackend { kind: "http".to_owned(), settings: BTreeMap::new() };
             return Ok(Migration { block, backend: Backend::Embedded, mode });
         }
         "local" => ("local", BTreeMap::new()),
@@ -102,15 +216,10 @@ fn read_target(args: &MigrateArgs) -> Result<Migration> {
             _ => return Err(unknown(to)),
         },
     };
-    let (kind, settings) = settings;
-    let lines = settings.iter().map(|(name, value)| format!("    {name} = {}\n", literal(name, value)));
-    let block = format!("backend \"{kind}\" {{\n{}  }}", lines.collect::<String>());
+    let values = settings.iter().map(|(name, value)| (name.clone(), value_of(name, value)));
+    let block = NewBackend { kind: kind.to_owned(), settings: values.collect() };
     let attributes = settings.into_iter().map(|(name, value)| (name, Some(value))).collect();
-    Ok(Migration {
-        block: Some(block),
-        backend: Backend::Configured { kind: kind.to_owned(), attributes },
-        mode,
-    })
+    Ok(Migration { block, backend: Backend::Configured { kind: kind.to_owned(), attributes }, mode })
 }
 
 fn http_settings(address: &str) -> BTreeMap<String, String> {
@@ -151,31 +260,16 @@ fn s3_settings(to: &str) -> Result<BTreeMap<String, String>> {
     Ok(settings)
 }
 
-fn literal(name: &str, value: &str) -> String {
-    let quoted = serde_json::Value::from(value).to_string().replace("${", "$${").replace("%{", "%%{");
+fn value_of(name: &str, value: &str) -> Value {
     match (name, value) {
-        ("endpoints", _) => format!("{{ s3 = {quoted} }}"),
-        (_, "true" | "false") => value.to_owned(),
-        _ => quoted,
+        ("endpoints", _) => json!({ "s3": value }),
+        (_, "true") => Value::from(true),
+        (_, "false") => Value::from(false),
+        _ => Value::from(value),
     }
 }
 
 fn unknown(to: &str) -> Error {
     Error::usage(format!("`{to}` is no place for a state"))
         .hint("expected `embedded`, `local`, `local:PATH`, `https://…` or `s3://BUCKET/KEY?region=…`")
-}
-
-async fn ask(args: &MigrateArgs, question: &str, context: &Context) -> Result<()> {
-    if args.yes {
-        return Ok(());
-    }
-    let Asking::Person(terminal) = context.asking() else {
-        return Err(
-            Error::usage("`state migrate` has to ask, but there is no terminal").hint("say yes: `--yes`")
-        );
-    };
-    match confirm(&terminal, question).await {
-        true => Ok(()),
-        false => Err(Error::failed("the state was left where it is")),
-    }
 }

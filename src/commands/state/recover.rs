@@ -91,12 +91,16 @@ async fn find(
             }
             continue;
         }
-        match engine::copy_for(session, id, args.from.as_ref().map(|dir| context.cwd.join(dir)).as_deref()).await? {
+        match engine::copy_for(session, id, args.from.as_ref().map(|dir| context.cwd.join(dir)).as_deref())
+            .await?
+        {
             Some(copy) => {
                 check_alone(session, &copy, args).await?;
                 copies.push(copy);
             }
-            None if args.stack.is_some() || engine::is_known(session, id) => return Err(nothing_found(id, args)),
+            None if args.stack.is_some() || engine::is_known(session, id) => {
+                return Err(nothing_found(id, args));
+            }
             None => {}
         }
     }
@@ -131,7 +135,11 @@ fn show(copy: &FoundCopy, context: &Context) {
     let age = written.map(|at| context.clock.now().duration_since(at).as_secs_f64().max(0.0));
     let age = age.map_or_else(String::new, |age| format!(", {} old", human_duration(age)));
     let project = project.as_ref().map(|name| format!(", project {name}")).unwrap_or_default();
-    context.terminal.note(&format!("  {id}  serial {}{age}, from {}{project}", facts.serial, origin.display()));
+    context.terminal.note(&format!(
+        "  {id}  serial {}{age}, from {}{project}",
+        facts.serial,
+        origin.display()
+    ));
     if !is_known {
         context.terminal.note("    `infra.lock` does not know this state: make sure that it is yours");
     }

@@ -200,7 +200,6 @@ fn own_store(context: &Context) -> Result<StorePlace> {
             .hint("`--store DIR`, or a bucket")
     })?;
     let project = project::load(&root)?;
-    backends::hide_from_git(&project.infra_dir())?;
     backends::store_place(&project)
 }
 

@@ -16,9 +16,11 @@ mod failure;
 mod fed_attributes;
 mod finishing;
 mod foreign_plan;
+mod given_variables;
 mod init;
 mod inputs;
 mod inspect;
+mod lost_inputs;
 mod migrate;
 mod old_values;
 mod options;
@@ -34,6 +36,7 @@ mod provenance;
 mod reached;
 mod resolve;
 mod resolved_backend;
+mod resources;
 mod retry;
 mod run;
 mod saved_plan;
@@ -64,7 +67,7 @@ mod var_files;
 mod watch;
 mod working;
 
-pub use applied::{RemovedStack, removed_stacks};
+pub use applied::{RemovedStack, is_copy, recorded_edges, removed_stacks};
 pub use init::is_prepared_by;
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
@@ -74,6 +77,7 @@ pub use options::{Approval, RunOptions, StalePlans, WhenToInit};
 pub use plan_keys::can_bind_plans;
 pub use provenance::{Provenance, Verdict};
 pub use resolve::resolve_run_plan;
+pub use resources::{may_have_resources, resources_of};
 pub use run::run;
 pub use saved_plan::{PlanRecord, SavedPlans};
 pub use secret_files::secret_files_of;

@@ -4,6 +4,7 @@
 
 mod backend;
 mod declared;
+mod dependents;
 mod discover;
 mod facts;
 mod files;
@@ -31,6 +32,7 @@ mod walk;
 
 pub use backend::{StateRisk, state_remarks, state_risks};
 pub use declared::{inputs_by, resolve_inputs};
+pub use dependents::{acyclic, dependents, higher_layers, reasons};
 pub use discover::{Discovery, discover};
 pub use graph_text::{dot, mermaid};
 pub use identity::{check_state_isolation, identity};

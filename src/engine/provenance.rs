@@ -133,6 +133,7 @@ mod tests {
             path: "infrastructure/01-a/x".into(),
             tags: Vec::new(),
             depends_on: BTreeSet::new(),
+            state_reads: BTreeMap::new(),
             modules: Vec::new(),
             backend,
             backend_place: None,

@@ -79,6 +79,18 @@ pub async fn fetch_copies(session: &Session) -> Result<()> {
     Ok(())
 }
 
+/// Returns one file of the copy that lies beside the state of a stack.
+pub(super) async fn file_of(session: &Session, stack: &Stack, path: &Path) -> Result<Option<Vec<u8>>> {
+    if session.shelf_of(stack)?.is_none() {
+        return Ok(None);
+    }
+    let Some(parcel) = read(session, &state_name(stack)?).await? else { return Ok(None) };
+    let parcel: Parcel = serde_json::from_slice(&parcel).map_err(|error| broken(&stack.id).because(error))?;
+    let file = parcel.files.iter().find(|file| file.path == path);
+    let decoded = file.map(|file| STANDARD.decode(&file.content));
+    decoded.transpose().map_err(|error| broken(&stack.id).because(error))
+}
+
 async fn names(session: &Session) -> Result<Option<Vec<StateName>>> {
     match session.shelf()? {
         Some(Shelf::Store(store)) => store.copies().await.map(Some),

@@ -1,6 +1,6 @@
 //! A stack: one directory of OpenTofu files with a state of its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -83,6 +83,8 @@ pub struct Stack {
     pub tags: Vec<String>,
     /// The stacks that must be applied before it: declared, or taken from its inputs. Layers are not listed.
     pub depends_on: BTreeSet<StackId>,
+    /// Of the stacks it depends on, those whose state it reads, with file and line.
+    pub state_reads: BTreeMap<StackId, String>,
     /// The local modules it uses, directly or through others, relative to the project root.
     pub modules: Vec<PathBuf>,
     /// Where its state lives.

@@ -2,7 +2,7 @@
 //! listed with its problems; only contradictions in `infra.yaml` and two stacks of one id
 //! are errors. Begin at [`discover`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -78,6 +78,7 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
         path: below(base, &folder.path),
         tags: Vec::new(),
         depends_on: BTreeSet::new(),
+        state_reads: BTreeMap::new(),
         modules: modules.iter().map(|module| below(base, module)).collect(),
         backend: backend_of(own),
         backend_place: own.and_then(|facts| Some(facts.backend.as_ref()?.place.clone())),
@@ -136,9 +137,11 @@ fn forgotten_module(stack: &Stack, folder: &Folder, library: &Library) -> Option
 fn connect(stacks: &mut [Stack], reads: &[Vec<RemoteState>]) {
     let owners = StateOwners::new(stacks);
     for (stack, reads) in stacks.iter_mut().zip(reads) {
-        let read_from = reads.iter().filter_map(|read| owners.owner(read, &stack.path));
-        let others = read_from.filter(|owner| **owner != stack.id).cloned().collect::<Vec<_>>();
-        stack.depends_on.extend(others);
+        let read_from = reads.iter().filter_map(|read| Some((owners.owner(read, &stack.path)?, read)));
+        for (owner, read) in read_from.filter(|(owner, _)| **owner != stack.id) {
+            stack.state_reads.entry(owner.clone()).or_insert_with(|| read.place.clone());
+        }
+        stack.depends_on.extend(stack.state_reads.keys().cloned());
     }
 }
 

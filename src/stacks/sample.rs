@@ -11,6 +11,7 @@ pub fn stack(id: &str, depends_on: &[&str]) -> Stack {
         path: Path::new("infrastructure").join(id),
         tags: Vec::new(),
         depends_on: depends_on.iter().map(|id| StackId::new(*id)).collect(),
+        state_reads: Default::default(),
         modules: Vec::new(),
         backend: Backend::Embedded,
         backend_place: None,

@@ -301,25 +301,3 @@ fn the_listing_has_the_documented_shape() {
     assert_eq!(stacks[1]["depends_on"], serde_json::json!(["01-a/producer"]));
     assert_eq!(stacks[1]["backend"]["type"], "http");
 }
-
-#[test]
-fn what_others_stand_on_is_not_destroyed_below_them() {
-    let project = producer_and_consumer();
-    project.run("apply --all --yes").succeeds();
-
-    for args in ["destroy producer --yes", "destroy --layer 1 --dry-run"] {
-        let run = project.run(args).exits(65);
-        run.stderr_has("error[has-dependents]")
-            .stderr_has("`02-b/consumer`")
-            .stderr_has("input `host` from `01-a/producer.host`")
-            .stderr_has("1 resource")
-            .stderr_has("--with-dependents`")
-            .stderr_has("`infra destroy 02-b/consumer`")
-            .stderr_has("--force`");
-    }
-
-    let error = project.run("destroy producer --yes --json").exits(65).json();
-    assert_eq!(error["error"]["kind"], "has-dependents");
-    assert_eq!(project.resources("producer"), ["terraform_data.host"]);
-    project.run("destroy producer --force --with-dependents").exits(64);
-}

@@ -278,7 +278,7 @@ fn scope(workspace: &Workspace, request: &Request, context: &Context) -> Scope {
 
 /// Returns the flags that the same command needs again.
 fn to_go_on(request: &Request, asks: bool) -> Option<String> {
-    let flags = [("--removed", request.removed), ("--yes", request.yes && asks)];
+    let flags = [("--removed", request.removed), ("--force", request.force), ("--yes", request.yes && asks)];
     let flags: Vec<&str> = flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect();
     (!flags.is_empty()).then(|| flags.join(" "))
 }

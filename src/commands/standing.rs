@@ -175,12 +175,11 @@ fn has_dependents(session: &Session, request: &Request, chosen: &[StackId], foun
     let is_on = |id: &&StackId| found.iter().any(|(stack, _)| stack.depends_on.contains(id));
     let stood_on: Vec<StackId> = chosen.iter().filter(is_on).cloned().collect();
     let stood_on = if stood_on.is_empty() { chosen } else { &stood_on };
-    let others = if found.len() == 1 { "another stack that still has" } else { "others that still have" };
-    let message = format!(
-        "{} cannot go: {others} resources stand{} on it",
-        few(stood_on, 5),
-        if found.len() == 1 { "s" } else { "" }
-    );
+    let message = match found {
+        [_] => "another stack that still has resources depends on",
+        _ => "other stacks that still have resources depend on",
+    };
+    let message = format!("{message} {}", few(stood_on, 5));
     let listed = found.iter().take(LISTED).fold(Error::invalid(message), |error, (stack, resources)| {
         let mut words = stacks::reasons(&session.project, &session.stacks, stack, &below);
         words.push(match resources {
@@ -203,18 +202,18 @@ fn ways_out(
     found: &[Found<'_>],
 ) -> Error {
     let again = again(request, chosen);
-    let error = error.hint(format!("destroy them too, before it: `infra destroy{again} --with-dependents`"));
+    let error = error.hint(format!("destroy them too: `infra destroy{again} --with-dependents`"));
     let (gone, there): (Vec<&Found<'_>>, Vec<&Found<'_>>) =
         found.iter().partition(|(stack, _)| engine::is_copy(session, stack));
     let first = |flag: &str, stacks: &[&Found<'_>]| {
         let names: Vec<String> = stacks.iter().map(|(stack, _)| quoted(stack.id.as_str())).collect();
         let fits = !names.is_empty() && names.len() <= LISTED;
-        fits.then(|| format!("or look at them first: `infra destroy{flag} {}`", names.join(" ")))
+        fits.then(|| format!("or destroy them first: `infra destroy{flag} {}`", names.join(" ")))
     };
     error
         .hint_if(first(" --removed", &gone))
         .hint_if(first("", &there))
-        .hint(format!("or leave them without it: `infra destroy{again} --force`"))
+        .hint(format!("or leave them behind: `infra destroy{again} --force`"))
 }
 
 /// Returns the choice as it could be typed again.

@@ -36,10 +36,7 @@ impl StackLife<'_> {
         let lost = self.inputs_to_destroy().await.map(|(_, lost)| lost).unwrap_or_default();
         let error = Error::failed(format!("`{id}` cannot be destroyed without its inputs"));
         let detail = |from: &OutputRef| {
-            format!(
-                "{}, and what was last applied is not remembered: it was sensitive, or was never noted",
-                gone(self.session, from)
-            )
+            format!("{}, and its last value was sensitive or is not known", gone(self.session, from))
         };
         let error =
             lost.iter().fold(error, |error, (name, from)| error.fact(format!("`{name}`"), detail(from)));

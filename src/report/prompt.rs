@@ -133,7 +133,9 @@ fn read_hidden_line(tty: &mut std::fs::File) -> std::io::Result<Option<Zeroizing
 }
 
 async fn answer(terminal: &Terminal, text: &str) -> Option<String> {
-    let text = terminal.columns().map_or_else(|| text.to_owned(), |columns| wrap(text, columns, 2));
+    let wrapped =
+        |columns: usize| text.lines().map(|line| wrap(line, columns, 2)).collect::<Vec<_>>().join("\n");
+    let text = terminal.columns().map_or_else(|| text.to_owned(), wrapped);
     let text = terminal.paint(Tone::Strong, &text);
     let reading = tokio::task::spawn_blocking(move || read_line(&text));
     reading.await.ok().flatten()
@@ -167,6 +169,16 @@ mod tests {
             "`a` is protected and loses resources. "
         );
         assert_eq!(protected_words(&[one, other]), "`a`, `b` are protected and lose resources. ");
+    }
+
+    #[test]
+    fn a_question_names_what_is_destroyed_and_what_stays() {
+        let staying = Staying { higher: vec![StackId::new("02-b/x")], ..Staying::default() };
+        let stacks = [proposal("02-b/y", false), proposal("01-a/z", false)];
+
+        assert_eq!(destroy_words(&stacks, "lab"), "This destroys 2 stacks of `lab`: `02-b/y`, `01-a/z`.");
+        assert_eq!(staying_words(&staying), "These stand on higher layers and stay: `02-b/x`.\n");
+        assert_eq!(staying_words(&Staying::default()), "");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod init;
 mod inputs;
 mod inspect;
 mod lost_inputs;
+mod memorable;
 mod migrate;
 mod old_values;
 mod options;

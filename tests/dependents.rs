@@ -5,13 +5,17 @@
     clippy::disallowed_methods,
     clippy::panic,
     clippy::unwrap_used,
+    dead_code,
     reason = "the product's rules, not the tests'"
 )]
 
 mod support;
+#[path = "support/tools.rs"]
+mod tools;
 
 use support::terminal::AtTerminal;
 use support::{Project, SIMPLE};
+use tools::AgeKey;
 
 /// A stack that leaves a trace when it is destroyed.
 const TRACED: &str = r#"
@@ -360,4 +364,46 @@ fn a_destruction_that_failed_half_way_is_resumed_under_the_same_rule() {
     project.run("destroy --resume --yes").succeeds();
 
     assert!(project.resources("base").is_empty() && project.resources("left").is_empty());
+}
+
+/// Encrypts the secrets of all stacks.
+fn encrypt(project: &Project, key: &AgeKey, yaml: &str) {
+    project.write("infrastructure/secrets.sops.yaml", yaml);
+    let args = ["-e", "-i", "--age", &key.recipient, "secrets.sops.yaml"];
+    let done = key.run_sops(&project.path("infrastructure"), &args);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn a_secret_is_not_remembered_even_if_no_output_calls_it_sensitive() {
+    let passing = |name: &str| {
+        format!(
+            "terraform {{\n  backend \"http\" {{}}\n}}\nvariable \"{name}\" {{\n  type = string\n}}\nresource \"terraform_data\" \"x\" {{}}\noutput \"passed\" {{\n  value = \"<${{var.{name}}}>\"\n}}\n"
+        )
+    };
+    let key = AgeKey::new();
+    let config = "name: lab\nstacks:\n  \"2\": { inputs: { two: \"1.passed\" } }\n  \"3\": { inputs: { three: \"2.passed\" } }\n";
+    let project = Project::new().env("SOPS_AGE_KEY", &key.secret).config(config);
+    let project =
+        project.stack("1", &passing("api_key")).stack("2", &passing("two")).stack("3", &passing("three"));
+    encrypt(&project, &key, "api_key: c4n4ry-api-key\n");
+
+    for stack in ["1", "2", "3"] {
+        project.run(&format!("apply {stack} --yes")).succeeds();
+    }
+
+    let files = project.files_containing("c4n4ry-api-key");
+    assert!(files.iter().all(|file| file.starts_with(".infra/state")), "{files:?}");
+}
+
+#[test]
+fn the_resources_of_an_encrypted_state_are_counted() {
+    let key = AgeKey::new();
+    let config = "name: lab\nstacks:\n  b: { depends_on: [a] }\n";
+    let project = Project::new().env("SOPS_AGE_KEY", &key.secret).config(config);
+    let project = project.stack("a", SIMPLE).stack("b", SIMPLE);
+    encrypt(&project, &key, "state_encryption_passphrase: correct-horse-battery\n");
+    project.run("apply --all --yes").succeeds();
+
+    project.run("destroy a --yes").exits(65).stderr_has("`b`  `depends_on` `a`, 1 resource");
 }

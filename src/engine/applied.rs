@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::inputs::Inputs;
+use super::memorable::memorable;
 use super::secret_files::is_secret;
 use super::session::{Session, state_name};
 use super::shared_copies;
@@ -63,6 +64,13 @@ impl Record {
         self.values.remove(variable)
     }
 
+    /// Returns the inputs whose values must not be remembered.
+    pub fn unremembered(self) -> Vec<OutputRef> {
+        let values = self.values.clone();
+        let hidden = self.into_inputs().into_iter().filter(|(name, _)| !values.contains_key(name));
+        hidden.map(|(_, from)| from).collect()
+    }
+
     /// Returns whether it takes the same from the same stacks as another.
     fn is_fed_like(&self, other: &Self) -> bool {
         self.inputs == other.inputs && self.values == other.values && self.depends_on == other.depends_on
@@ -89,9 +97,10 @@ pub(super) async fn remember(session: &Session, run: &StackRun, inputs: &Inputs)
     if is_copy(session, &run.stack) {
         return Ok(());
     }
+    let values = memorable(session, run, inputs).await;
     replace(project, id, |fresh| {
         copy_files(session, run, &fresh.join(TREE))?;
-        let record = serde_json::to_vec_pretty(&record_of(session, run, inputs)).unwrap_or_default();
+        let record = serde_json::to_vec_pretty(&record_of(session, run, values)).unwrap_or_default();
         atomic_file::write(&fresh.join(RECORD), &record)
     })?;
     match shared_copies::publish(session, &run.stack, &home).await? {
@@ -102,11 +111,11 @@ pub(super) async fn remember(session: &Session, run: &StackRun, inputs: &Inputs)
 
 /// Notes of a stack that needed no change what it takes from others now.
 pub(super) async fn remember_inputs(session: &Session, run: &StackRun, inputs: &Inputs) -> Result<()> {
-    match record(&session.project, &run.stack.id) {
-        Some(noted) if !noted.is_fed_like(&record_of(session, run, inputs)) => {
-            remember(session, run, inputs).await
-        }
-        _ => Ok(()),
+    let Some(noted) = record(&session.project, &run.stack.id) else { return Ok(()) };
+    let values = memorable(session, run, inputs).await;
+    match noted.is_fed_like(&record_of(session, run, values)) {
+        true => Ok(()),
+        false => remember(session, run, inputs).await,
     }
 }
 
@@ -174,7 +183,7 @@ pub(super) fn forget(project: &Project, id: &StackId) -> Result<()> {
     }
 }
 
-fn record_of(session: &Session, run: &StackRun, inputs: &Inputs) -> Record {
+fn record_of(session: &Session, run: &StackRun, values: BTreeMap<String, Value>) -> Record {
     let settings = stacks::settings_for(&session.project, &run.stack.id);
     let feeding =
         run.inputs.iter().map(|(name, from)| (name.clone(), (from.stack.clone(), from.output.clone())));
@@ -188,7 +197,7 @@ fn record_of(session: &Session, run: &StackRun, inputs: &Inputs) -> Record {
         env: run.env.clone(),
         protect: run.protect,
         depends_on: run.stack.depends_on.clone(),
-        values: inputs.memorable(session),
+        values,
     }
 }
 

@@ -37,18 +37,9 @@ impl Inputs {
         variables_text(secrets, &self.values)
     }
 
-    /// Returns those that may be remembered: none that is sensitive, none that holds a secret.
-    pub fn memorable(&self, session: &Session) -> BTreeMap<String, Value> {
-        let mask = session.mask();
-        let is_plain = |value: &Value| {
-            let mut literals = Vec::new();
-            collect_literals(value, &mut literals);
-            let whole = value.to_string();
-            literals.iter().all(|text| *mask.line(text) == **text) && *mask.line(&whole) == *whole
-        };
-        let plain =
-            self.values.iter().filter(|(name, value)| !self.hidden.contains(*name) && is_plain(value));
-        plain.map(|(name, value)| (name.clone(), value.clone())).collect()
+    /// Returns those whose output is not sensitive.
+    pub fn plain(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.values.iter().filter(|(name, _)| !self.hidden.contains(*name))
     }
 
     /// Adds one that is remembered, and so is no secret.

@@ -9,7 +9,7 @@ use clap::Args;
 use super::Context;
 use super::past::{choose, take_up, warn_of_removed, warn_of_the_past};
 use super::stack_args::StackArgs;
-use super::standing::{Standing, tell_staying, widened};
+use super::standing::{Dependents, Standing, tell_staying, widened};
 use super::workspace::{Purpose, Workspace};
 use crate::engine::{
     self, Approval, PlanRecord, Provenance, RunOptions, SavedPlans, StalePlans, StateNeed, Verdict,
@@ -186,15 +186,15 @@ async fn run(
         let purpose = Purpose { stacks, state, run_id, at_once };
         workspace.open_session(context, events.clone(), purpose).await
     };
-    let session = match open(&looked_at).await {
+    let (session, dependents) = match open(&looked_at).await {
         // Whoever cannot open the secrets of a dependent cannot tell what is in its state either.
         Err(error) if error.kind() == Kind::Refused && looked_at.len() > chosen.len() => {
-            open(&chosen).await?
+            (open(&chosen).await?, Dependents::Closed)
         }
-        opened => opened?,
+        opened => (opened?, Dependents::Open),
     };
     drop(events);
-    options.staying = match standing.check(&session, request, &chosen).await {
+    options.staying = match standing.check(&session, request, &chosen, dependents).await {
         Ok(staying) => staying,
         Err(error) => {
             session.close().await;

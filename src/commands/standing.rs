@@ -79,6 +79,15 @@ pub(super) struct Standing {
     higher: Vec<StackId>,
 }
 
+/// Whether the states of dependents can be asked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Dependents {
+    /// Yes: the project is trusted with what they need, and their secrets are open.
+    Open,
+    /// No: nothing may be started for them.
+    Closed,
+}
+
 /// A dependent and what is in its state; nothing if nobody can tell.
 type Found<'a> = (&'a Stack, Option<usize>);
 
@@ -90,7 +99,8 @@ impl Standing {
         }
         let dependents = stacks::dependents(&workspace.stacks, chosen)?;
         let mut higher = stacks::higher_layers(&workspace.project, &workspace.stacks, chosen);
-        higher.retain(|id| !dependents.contains(id));
+        // Only a question names them.
+        higher.retain(|id| request.command == RunCommand::Destroy && !dependents.contains(id));
         Ok(Self { dependents, higher })
     }
 
@@ -103,13 +113,19 @@ impl Standing {
     /// Refuses a destruction below stacks that still have resources; a plan of one is only warned about.
     ///
     /// Returns what stays, for the question.
-    pub async fn check(&self, session: &Session, request: &Request, chosen: &[StackId]) -> Result<Staying> {
+    pub async fn check(
+        &self,
+        session: &Session,
+        request: &Request,
+        chosen: &[StackId],
+        asked: Dependents,
+    ) -> Result<Staying> {
         if request.force {
             let (dependents, higher) =
                 (glance(session, &self.dependents).await, glance(session, &self.higher).await);
             return Ok(Staying { dependents, higher });
         }
-        let found = stand_on(session, &self.dependents).await?;
+        let found = stand_on(session, &self.dependents, asked).await?;
         if found.is_empty() {
             return Ok(Staying { higher: glance(session, &self.higher).await, ..Staying::default() });
         }
@@ -135,7 +151,9 @@ impl Standing {
         }
         let looked_at = self.looked_at(chosen, request);
         let purpose = Purpose::states_of(&looked_at);
-        let look = async |session: &Session| self.check(session, request, chosen).await.map(|_| ());
+        let look = async |session: &Session| {
+            self.check(session, request, chosen, Dependents::Open).await.map(|_| ())
+        };
         workspace.with_session(context, purpose, look).await
     }
 }
@@ -157,11 +175,16 @@ async fn glance(session: &Session, ids: &[StackId]) -> Vec<StackId> {
 }
 
 /// Returns the stacks that have resources, or of which nobody can tell.
-async fn stand_on<'a>(session: &'a Session, ids: &[StackId]) -> Result<Vec<Found<'a>>> {
-    let looks = ids
-        .iter()
-        .filter_map(|id| session.stack(id).ok())
-        .map(async |stack| (stack, engine::resources_of(session, stack).await.ok()));
+async fn stand_on<'a>(session: &'a Session, ids: &[StackId], asked: Dependents) -> Result<Vec<Found<'a>>> {
+    let looks = ids.iter().filter_map(|id| session.stack(id).ok()).map(async |stack| {
+        (
+            stack,
+            match asked {
+                Dependents::Open => engine::resources_of(session, stack).await.ok(),
+                Dependents::Closed => None,
+            },
+        )
+    });
     let found: Vec<Found<'_>> = stream::iter(looks).buffered(AT_ONCE).collect().await;
     if session.interrupts.any() {
         return Err(Error::interrupted("stopped"));

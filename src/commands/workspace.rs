@@ -98,6 +98,9 @@ impl Workspace {
 
     /// Takes in stacks that are gone from the tree, as they were last applied.
     pub fn include(&mut self, removed: Vec<RemovedStack>) {
+        if removed.is_empty() {
+            return;
+        }
         let gone: Vec<StackId> = removed.iter().map(|removed| removed.stack.id.clone()).collect();
         let known: Vec<StackId> =
             self.stacks.iter().map(|stack| stack.id.clone()).chain(gone.clone()).collect();

@@ -9,10 +9,13 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "support/served.rs"]
+mod served;
 mod support;
 #[path = "support/tools.rs"]
 mod tools;
 
+use served::Served;
 use support::terminal::AtTerminal;
 use support::{Project, SIMPLE};
 use tools::AgeKey;
@@ -406,4 +409,41 @@ fn the_resources_of_an_encrypted_state_are_counted() {
     project.run("apply --all --yes").succeeds();
 
     project.run("destroy a --yes").exits(65).stderr_has("`b`  `depends_on` `a`, 1 resource");
+}
+
+#[test]
+fn a_dependent_whose_secrets_nobody_here_can_open_may_have_resources() {
+    let (own, others) = (AgeKey::new(), AgeKey::new());
+    let config = "name: lab\nstacks:\n  b: { depends_on: [a] }\n";
+    let project = Project::new().env("SOPS_AGE_KEY", &own.secret).config(config);
+    let project = project.stack("a", SIMPLE).stack("b", SIMPLE);
+    project.run("apply --all --yes").succeeds();
+    encrypt(&project, "infrastructure/b", &others, "token: c4n4ry-token\n");
+
+    project.run("destroy a --yes").exits(65).stderr_has("its state cannot be read, so it may have resources");
+
+    project.run("destroy a --yes --force").succeeds();
+}
+
+#[test]
+fn the_states_of_a_server_are_asked_with_the_credentials_of_the_chosen_stacks() {
+    let server = Served::start();
+    let key = AgeKey::new();
+    let config = format!(
+        "name: lab\nstate: {{ url: \"http://{}/states/lab\" }}\nstacks:\n  \"02-b/app\": {{ depends_on: [\"01-a/net\"] }}\n",
+        server.address
+    );
+    let mut project = Project::new().env("SOPS_AGE_KEY", &key.secret).config(&config);
+    for id in ["01-a/net", "02-b/app", "03-c/x", "03-c/y"] {
+        project = project.stack(id, SIMPLE);
+        let yaml = format!("tfstate_username: {}\ntfstate_password: {}\n", served::USER, served::PASSWORD);
+        encrypt(&project, &format!("infrastructure/{id}"), &key, &yaml);
+    }
+    project.run("apply --all --yes").succeeds();
+
+    project.run("destroy net --yes").exits(65).stderr_has("`02-b/app`  `depends_on` `01-a/net`, 1 resource");
+    let run = project.run("destroy net --yes --force").succeeds();
+
+    run.stderr_has("these depend on it and stay: `02-b/app`")
+        .stderr_has("these stand on higher layers and stay: `03-c/x`, `03-c/y`");
 }

@@ -291,6 +291,17 @@ fn a_sensitive_input_is_not_remembered_and_can_be_given_by_hand_in_every_way() {
 }
 
 #[test]
+fn a_saved_plan_to_destroy_keeps_what_was_given_by_hand() {
+    let project = with_token();
+    project.run("destroy net --force --yes").succeeds();
+
+    project.run("plan app --destroy -- -var token=by-hand").succeeds();
+    project.run("destroy app --yes").succeeds().stderr_has("takes the plan that was saved");
+
+    assert!(project.resources("app").is_empty());
+}
+
+#[test]
 fn a_removed_dependent_is_in_the_way_and_goes_with_the_others() {
     let project = with_host();
     std::fs::remove_dir_all(project.path("infrastructure/02-b")).unwrap();

@@ -9,6 +9,7 @@ use super::applied::{self, Record};
 use super::failure::Stop;
 use super::given_variables::GivenVariables;
 use super::inputs::{Inputs, check_declared, resolve_inputs};
+use super::saved_plan::SavedPlans;
 use super::session::Session;
 use super::stack_life::StackLife;
 use crate::error::{Error, Result};
@@ -49,6 +50,15 @@ impl StackLife<'_> {
             .hint("or apply the stacks it takes values from again, and destroy it before them")
     }
 
+    /// Returns what was written after `--`; a saved plan to destroy holds what it was made with.
+    fn arguments(self) -> Vec<String> {
+        if !self.options.extra.is_empty() {
+            return self.options.extra.clone();
+        }
+        let saved = SavedPlans::at(&self.options.plans_dir).load(&self.run.stack.id).ok().flatten();
+        saved.filter(|record| record.mode == PlanMode::Destroy).map(|record| record.extra).unwrap_or_default()
+    }
+
     /// Returns what can be had, and what cannot.
     async fn inputs_to_destroy(self) -> Result<(Inputs, BTreeMap<String, OutputRef>), Stop> {
         let (session, run) = (self.session, self.run);
@@ -62,7 +72,7 @@ impl StackLife<'_> {
             match found {
                 Ok(true) => {}
                 Err(Stop::Interrupted) => return Err(Stop::Interrupted),
-                _ if GivenVariables::of(session, run, &self.options.extra)?.has(&variable) => {}
+                _ if GivenVariables::of(session, run, &self.arguments())?.has(&variable) => {}
                 Err(stop) => return Err(stop),
                 Ok(false) => match last_value(session, run, &variable).await {
                     Some(value) => {

@@ -38,6 +38,7 @@ pub mod show;
 pub mod stack_args;
 pub mod stack_run;
 pub mod stacks;
+mod standing;
 pub mod state;
 pub mod test;
 pub mod tofu;

@@ -10,7 +10,8 @@ use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::model::{
-    Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, StackId, StackReport, Step,
+    Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, StackId, StackReport, Staying,
+    Step,
 };
 
 /// Something that happened in a run.
@@ -149,6 +150,8 @@ pub enum Question {
         proposals: Vec<Proposal>,
         /// What must be typed.
         project: String,
+        /// What stays although what is below it goes.
+        staying: Staying,
     },
 }
 

@@ -22,6 +22,7 @@ pub mod run_report;
 pub mod safe;
 pub mod shell;
 pub mod stack;
+pub mod staying;
 
 pub use backend::Backend;
 pub use change::{Action, ChangeCounts, ResourceChange};
@@ -43,3 +44,4 @@ pub use run_report::{RunReport, StackError, StackReport, StackResult};
 pub use safe::{Mask, Safe};
 pub use shell::quoted;
 pub use stack::{Stack, StackId};
+pub use staying::{Staying, few};

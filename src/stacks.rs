@@ -5,6 +5,7 @@
 mod backend;
 mod backend_block;
 mod declared;
+mod dependents;
 mod discover;
 mod facts;
 mod files;
@@ -33,6 +34,7 @@ mod walk;
 pub use backend::{StateRemark, StateRisk, state_remarks, state_risks};
 pub use backend_block::NewBackend;
 pub use declared::{inputs_by, resolve_inputs};
+pub use dependents::{acyclic, dependents, higher_layers, reasons};
 pub use discover::{Discovery, discover};
 pub use graph_text::{dot, mermaid};
 pub use identity::{check_state_isolation, identity};

@@ -139,9 +139,14 @@ fn destroying_what_was_never_applied_is_nothing_to_do() {
 fn a_stack_that_lost_its_inputs_is_not_destroyed_by_a_guess() {
     let project = producer_and_consumer();
     project.run("apply --all --yes").succeeds();
-    project.run("destroy producer --yes").succeeds();
+    project.run("destroy producer --yes --force").succeeds();
 
-    project.run("destroy consumer --yes").exits(1).stderr_has("cannot be destroyed without its inputs");
+    let run = project.run("destroy consumer --yes").exits(1);
+
+    run.stderr_has("cannot be destroyed without its inputs")
+        .stderr_has("`token`")
+        .stderr_lacks("`host`  01-a")
+        .stderr_has("infra destroy 02-b/consumer -- -var 'token=…'");
 
     assert_eq!(project.resources("consumer"), ["terraform_data.vm"]);
 }

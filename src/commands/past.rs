@@ -88,11 +88,12 @@ pub(super) fn choose(
     gone: &[StackId],
     context: &Context,
 ) -> Result<Vec<StackId>> {
-    let is_open = request.stacks.selection().is_empty();
+    let args = &request.choosing();
+    let is_open = args.selection().is_empty();
     let among = match &request.undone {
         _ if request.removed => choose_removed(workspace, request, gone, context)?,
         Some(_) if is_open => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
-        _ => workspace.choose(&request.stacks, context)?,
+        _ => workspace.choose(args, context)?,
     };
     let is_undone = |id: &StackId| request.undone.as_ref().is_none_or(|undone| undone.contains(id));
     Ok(among.into_iter().filter(is_undone).collect())
@@ -111,7 +112,7 @@ fn choose_removed(
     if request.stacks.selection().is_empty() || gone.is_empty() {
         return Ok(gone.to_vec());
     }
-    let chosen = workspace.choose(&request.stacks, context)?;
+    let chosen = workspace.choose(&request.choosing(), context)?;
     Ok(chosen.into_iter().filter(|id| gone.contains(id)).collect())
 }
 

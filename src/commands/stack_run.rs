@@ -8,15 +8,16 @@ use clap::Args;
 
 use super::past::{choose, take_up, warn_of_removed, warn_of_the_past};
 use super::stack_args::StackArgs;
+use super::standing::{Dependents, Standing, tell_staying, widened};
 use super::workspace::{Purpose, Workspace};
 use super::{Context, configure};
 use crate::engine::{
     self, Approval, PlanRecord, Provenance, RunOptions, SavedPlans, Session, StalePlans, StateCheck,
     StateNeed, Verdict, WhenToInit,
 };
-use crate::error::{Error, Exit, Result};
+use crate::error::{Error, Exit, Kind, Result};
 use crate::events::Events;
-use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, StackRun, quoted};
+use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, StackRun, Staying, quoted};
 use crate::process;
 use crate::report::{
     Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, Scope, listen,
@@ -80,6 +81,8 @@ pub struct Request {
     pub detailed_exitcode: bool,
     /// Whether it is about stacks that are gone from the tree.
     pub removed: bool,
+    /// Whether what others stand on is destroyed all the same.
+    pub force: bool,
     /// What earlier runs left undone, where that is what to go on with.
     pub undone: Option<BTreeSet<StackId>>,
     /// What the user wrote after `--`.
@@ -87,6 +90,13 @@ pub struct Request {
 }
 
 impl Request {
+    /// Returns the choice to begin with: to a destruction only edges add dependents, not layers, and
+    /// that is decided later.
+    pub fn choosing(&self) -> StackArgs {
+        let widens = self.stacks.with_dependents && self.mode != PlanMode::Destroy;
+        StackArgs { with_dependents: widens, ..self.stacks.clone() }
+    }
+
     /// Makes a request with nothing special about it.
     pub const fn new(command: RunCommand, stacks: StackArgs, run: RunArgs) -> Self {
         Self {
@@ -101,6 +111,7 @@ impl Request {
             allow_destroy: false,
             detailed_exitcode: false,
             removed: false,
+            force: false,
             undone: None,
             extra: Vec::new(),
         }
@@ -121,16 +132,19 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     if chosen.is_empty() {
         return Ok(end_without_run(&request, context));
     }
+    let chosen = widened(&mut workspace, &request, chosen, context).await?;
     stacks::check_state_isolation(&workspace.stacks)?;
     let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, &chosen, request.command)?;
+    let standing = Standing::on(&workspace, &request, &chosen)?;
     if request.run.dry_run {
+        standing.check_dry(&workspace, &request, &chosen, context).await?;
         context.terminal.data(&plan.to_string());
         return Ok(Exit::OK);
     }
     let options = options(&request, &workspace, chosen.len(), context);
     check_arguments(&request)?;
     check_can_ask(&workspace, &plan, &request, &options, context)?;
-    let report = run(&workspace, &plan, &options, &request, context).await?;
+    let report = run(&workspace, &plan, options, (&request, &standing), context).await?;
     if request.run.json {
         context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
     }
@@ -158,27 +172,48 @@ fn end_without_run(request: &Request, context: &Context) -> Exit {
 async fn run(
     workspace: &Workspace,
     plan: &RunPlan,
-    options: &RunOptions,
-    request: &Request,
+    mut options: RunOptions,
+    (request, standing): (&Request, &Standing),
     context: &Context,
 ) -> Result<RunReport> {
     let (events, messages) = Events::channel();
-    warn_of_the_past(workspace, &events);
-    warn_of_missing_locks(plan, &events);
-    warn_of_edits(workspace, &events);
     let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
     // Checking the configuration needs no credentials, so it opens no secrets either.
     let state = if plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
-    let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
-    let purpose = Purpose { stacks: &chosen, state, run_id, at_once };
-    let session = workspace.open_session(context, events, purpose).await?;
+    let looked_at = standing.looked_at(&chosen, request);
+    let open = async |stacks: &[StackId]| {
+        let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
+        let purpose = Purpose { stacks, state, run_id, at_once };
+        workspace.open_session(context, events.clone(), purpose).await
+    };
+    let (session, dependents) = match open(&looked_at).await {
+        // Whoever cannot open the secrets of a dependent cannot tell what is in its state either.
+        Err(error) if error.kind() == Kind::Refused && looked_at.len() > chosen.len() => {
+            (open(&chosen).await?, Dependents::Closed)
+        }
+        opened => (opened?, Dependents::Open),
+    };
+    drop(events);
+    options.staying = match standing.check(&session, request, &chosen, dependents).await {
+        Ok(staying) => staying,
+        Err(error) => {
+            session.close().await;
+            return Err(error);
+        }
+    };
+    warn_of_the_past(workspace, &session.events);
+    warn_of_missing_locks(plan, &session.events);
+    warn_of_edits(workspace, &session.events);
+    if options.approval == Approval::Given {
+        tell_staying(&session, &options.staying);
+    }
     if !request.removed {
         warn_of_removed(&session).await?;
     }
     let check = check_states(&session, plan).await;
-    let reports = reports(workspace, plan, options, request, context)?;
+    let reports = reports(workspace, plan, &options, request, context)?;
     let running = async move {
-        let report = engine::run(&session, plan, options, check).await;
+        let report = engine::run(&session, plan, &options, check).await;
         session.close().await;
         report
     };
@@ -268,7 +303,7 @@ fn scope(workspace: &Workspace, request: &Request, context: &Context) -> Scope {
 
 /// Returns the flags that the same command needs again.
 fn to_go_on(request: &Request, asks: bool) -> Option<String> {
-    let flags = [("--removed", request.removed), ("--yes", request.yes && asks)];
+    let flags = [("--removed", request.removed), ("--force", request.force), ("--yes", request.yes && asks)];
     let flags: Vec<&str> = flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect();
     (!flags.is_empty()).then(|| flags.join(" "))
 }
@@ -289,6 +324,7 @@ fn options(request: &Request, workspace: &Workspace, stacks: usize, context: &Co
         plans_dir: request.plans_dir.clone().unwrap_or_else(|| workspace.project.plans_dir()),
         lock_timeout: request.run.lock_timeout.clone(),
         extra: request.extra.clone(),
+        staying: Staying::default(),
         allow_destroy: request.allow_destroy,
         detailed_exitcode: request.detailed_exitcode,
         parallelism: parallelism(request, workspace, stacks),

@@ -98,9 +98,32 @@ impl Workspace {
 
     /// Takes in stacks that are gone from the tree, as they were last applied.
     pub fn include(&mut self, removed: Vec<RemovedStack>) {
-        for RemovedStack { stack, settings, .. } in removed {
+        if removed.is_empty() {
+            return;
+        }
+        let gone: Vec<StackId> = removed.iter().map(|removed| removed.stack.id.clone()).collect();
+        let known: Vec<StackId> =
+            self.stacks.iter().map(|stack| stack.id.clone()).chain(gone.clone()).collect();
+        for RemovedStack { stack, mut settings, .. } in removed {
+            // What came from stacks that are gone for good can only be remembered.
+            settings.inputs.retain(|_, from| known.contains(&from.stack));
             self.project.stack_settings.push((stack.id.to_string(), settings));
             self.stacks.push(stack);
+        }
+        self.connect_to(&gone);
+    }
+
+    /// Adds the edges of stacks that stood on ones that are gone now when they were last applied:
+    /// their files can no longer say it.
+    fn connect_to(&mut self, gone: &[StackId]) {
+        let before = self.stacks.clone();
+        for stack in self.stacks.iter_mut().filter(|stack| !gone.contains(&stack.id)) {
+            let edges = engine::recorded_edges(&self.project, &stack.id);
+            stack.depends_on.extend(edges.into_iter().filter(|id| gone.contains(id)));
+        }
+        // Edges of long ago may contradict those of today, which count.
+        if !stacks::acyclic(&self.stacks) {
+            self.stacks = before;
         }
     }
 

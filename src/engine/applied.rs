@@ -5,12 +5,15 @@
 //! encrypted variable files as they lie on the disk. It never holds a decrypted value.
 //! Begin at [`remember`] and at [`removed_stacks`].
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::inputs::Inputs;
+use super::memorable::memorable;
 use super::secret_files::is_secret;
 use super::session::Session;
 use super::shared_copies;
@@ -33,7 +36,7 @@ const LARGEST: u64 = 10 * 1024 * 1024;
 
 /// What `infra.yaml` said about the stack: names and places, never values of secrets.
 #[derive(Debug, Deserialize, Serialize)]
-struct Record {
+pub(super) struct Record {
     stack: StackId,
     path: PathBuf,
     applied_at: Timestamp,
@@ -42,6 +45,37 @@ struct Record {
     inputs: BTreeMap<String, (StackId, String)>,
     env: BTreeMap<String, String>,
     protect: bool,
+    /// Everything it depended on by an edge.
+    #[serde(default)]
+    depends_on: BTreeSet<StackId>,
+    /// The values of its inputs; never a sensitive one.
+    #[serde(default)]
+    values: BTreeMap<String, Value>,
+}
+
+impl Record {
+    /// Returns where its inputs came from.
+    pub fn into_inputs(self) -> BTreeMap<String, OutputRef> {
+        let reference = |(name, (stack, output))| (name, OutputRef { stack, output });
+        self.inputs.into_iter().map(reference).collect()
+    }
+
+    /// Returns what was given to a variable, if that may be remembered.
+    pub fn take_value(mut self, variable: &str) -> Option<Value> {
+        self.values.remove(variable)
+    }
+
+    /// Returns the inputs whose values must not be remembered.
+    pub fn unremembered(self) -> Vec<OutputRef> {
+        let values = self.values.clone();
+        let hidden = self.into_inputs().into_iter().filter(|(name, _)| !values.contains_key(name));
+        hidden.map(|(_, from)| from).collect()
+    }
+
+    /// Returns whether it takes the same from the same stacks as another.
+    fn is_fed_like(&self, other: &Self) -> bool {
+        self.inputs == other.inputs && self.values == other.values && self.depends_on == other.depends_on
+    }
 }
 
 /// A stack whose folder is gone, but whose state may still have resources.
@@ -58,21 +92,65 @@ pub struct RemovedStack {
 }
 
 /// Copies what is about to be applied, and puts the copy where those who share the state find it.
-pub(super) async fn remember(session: &Session, run: &StackRun) -> Result<()> {
+pub(super) async fn remember(session: &Session, run: &StackRun, inputs: &Inputs) -> Result<()> {
     let (project, id) = (&session.project, &run.stack.id);
     let home = home_of(project, id);
-    if session.dir_of(&run.stack).starts_with(&home) {
+    if is_copy(session, &run.stack) {
         return Ok(());
     }
+    let values = memorable(session, run, inputs).await;
     replace(project, id, |fresh| {
         copy_files(session, run, &fresh.join(TREE))?;
-        let record = serde_json::to_vec_pretty(&record_of(session, run)).unwrap_or_default();
+        let record = serde_json::to_vec_pretty(&record_of(session, run, values)).unwrap_or_default();
         atomic_file::write(&fresh.join(RECORD), &record)
     })?;
     match shared_copies::publish(session, &run.stack, &home).await? {
         true => mark_published(project, id),
         false => Ok(()),
     }
+}
+
+/// Notes of a stack that needed no change what it takes from others now.
+pub(super) async fn remember_inputs(session: &Session, run: &StackRun, inputs: &Inputs) -> Result<()> {
+    let Some(noted) = record(&session.project, &run.stack.id) else { return Ok(()) };
+    let values = memorable(session, run, inputs).await;
+    match noted.is_fed_like(&record_of(session, run, values)) {
+        true => Ok(()),
+        false => remember(session, run, inputs).await,
+    }
+}
+
+/// Returns what was noted of a stack on this machine.
+pub(super) fn record(project: &Project, id: &StackId) -> Option<Record> {
+    parse(&std::fs::read(home_of(project, id).join(RECORD)).ok()?)
+}
+
+/// Returns what was last noted of a stack, here or by somebody who shares its state.
+pub(super) async fn last_record(session: &Session, stack: &Stack) -> Option<Record> {
+    let shared = shared_copies::file_of(session, stack, Path::new(RECORD)).await.ok().flatten();
+    let shared = shared.as_deref().and_then(parse);
+    [record(&session.project, &stack.id), shared].into_iter().flatten().max_by_key(|record| record.applied_at)
+}
+
+fn parse(bytes: &[u8]) -> Option<Record> {
+    serde_json::from_slice(bytes).ok()
+}
+
+/// Returns whether something of a stack was applied here that was not destroyed since.
+pub(super) fn is_remembered(project: &Project, id: &StackId) -> bool {
+    home_of(project, id).exists()
+}
+
+/// Returns whether a stack is run from the copy of what was applied: its folder is gone.
+pub fn is_copy(session: &Session, stack: &Stack) -> bool {
+    session.dir_of(stack).starts_with(home_of(&session.project, &stack.id))
+}
+
+/// Returns what a stack depended on when it was last applied here.
+pub fn recorded_edges(project: &Project, id: &StackId) -> BTreeSet<StackId> {
+    let Some(record) = record(project, id) else { return BTreeSet::new() };
+    let feeding = record.inputs.into_values().map(|(stack, _)| stack);
+    record.depends_on.into_iter().chain(feeding).collect()
 }
 
 /// Puts a copy in the place of an earlier one, whole or not at all.
@@ -122,9 +200,9 @@ pub(super) fn forget(project: &Project, id: &StackId) -> Result<()> {
     }
 }
 
-fn record_of(session: &Session, run: &StackRun) -> Record {
+fn record_of(session: &Session, run: &StackRun, values: BTreeMap<String, Value>) -> Record {
     let settings = stacks::settings_for(&session.project, &run.stack.id);
-    let inputs =
+    let feeding =
         run.inputs.iter().map(|(name, from)| (name.clone(), (from.stack.clone(), from.output.clone())));
     Record {
         stack: run.stack.id.clone(),
@@ -132,9 +210,11 @@ fn record_of(session: &Session, run: &StackRun) -> Record {
         applied_at: session.clock.now(),
         var_files: run.var_files.iter().map(|file| file.display().to_string()).collect(),
         secrets: settings.secrets,
-        inputs: inputs.collect(),
+        inputs: feeding.collect(),
         env: run.env.clone(),
         protect: run.protect,
+        depends_on: run.stack.depends_on.clone(),
+        values,
     }
 }
 
@@ -179,7 +259,7 @@ fn homes(project: &Project) -> Vec<PathBuf> {
 }
 
 fn read(project: &Project, home: &Path, id: &StackId) -> Option<RemovedStack> {
-    let record: Record = serde_json::from_slice(&std::fs::read(home.join(RECORD)).ok()?).ok()?;
+    let record = parse(&std::fs::read(home.join(RECORD)).ok()?)?;
     let tree = home.join(TREE);
     // Settings name stacks that are not in the copy, so they are added afterwards.
     let copy = Project { root: tree.clone(), stack_settings: Vec::new(), ..project.clone() };
@@ -187,7 +267,9 @@ fn read(project: &Project, home: &Path, id: &StackId) -> Option<RemovedStack> {
     let below = project.relative(&tree).to_owned();
     stack.path = below.join(&stack.path);
     stack.modules = stack.modules.iter().map(|module| below.join(module)).collect();
-    stack.depends_on = record.inputs.values().map(|(stack, _)| stack.clone()).collect();
+    stack
+        .depends_on
+        .extend(record.depends_on.iter().chain(record.inputs.values().map(|(stack, _)| stack)).cloned());
     let settings = StackSettings {
         var_files: record.var_files,
         secrets: record.secrets,
@@ -232,8 +314,8 @@ async fn may_have_resources(project: &Project, stack: &Stack, clock: Clock) -> b
     let (Ok(store), Ok(name)) = (store, state_name(stack)) else { return true };
     match store.read(&name).await {
         Ok(Some(bytes)) => {
-            let state: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
-            state.get("resources").and_then(serde_json::Value::as_array).is_none_or(|list| !list.is_empty())
+            let state: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            state.get("resources").and_then(Value::as_array).is_none_or(|list| !list.is_empty())
         }
         Ok(None) => false,
         Err(_) => true,

@@ -189,8 +189,8 @@ impl<'a> Conductor<'a> {
 
     async fn finish_unplanned(&self, run: &'a StackRun, outcome: Result<Planned, Stop>, since: Timestamp) {
         match outcome {
-            Err(Stop::Deferred(reason)) if self.plan.command == RunCommand::Destroy => {
-                self.finish_without_inputs(run, &reason, since).await;
+            Err(Stop::Deferred(_)) if self.plan.command == RunCommand::Destroy => {
+                self.finish_without_inputs(run, since).await;
             }
             Err(stop) => self.finish_stopped(run, stop, since),
             Ok(_) => {}
@@ -355,7 +355,10 @@ impl<'a> Conductor<'a> {
         let unknown = (0..desks.len()).filter(|index| desks[*index].borrow().is_unknown());
         let later = unknown.map(|index| self.proposal(index, desks)).collect();
         match self.plan.command {
-            RunCommand::Destroy => Question::Destroy { proposals, project: self.plan.project.clone() },
+            RunCommand::Destroy => {
+                let (project, staying) = (self.plan.project.clone(), self.options.staying.clone());
+                Question::Destroy { proposals, project, staying }
+            }
             _ => Question::Apply { proposals, later },
         }
     }

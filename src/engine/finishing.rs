@@ -5,12 +5,12 @@
 use jiff::Timestamp;
 
 use super::failure::Stop;
+use super::given_variables::only_give_variables;
 use super::inspect::read_addresses;
 use super::known_states::note_state;
 use super::run::Conductor;
 use super::stack_life::Planned;
 use super::{applied, shared_copies};
-use crate::error::Error;
 use crate::events::RunEvent;
 use crate::model::{RunCommand, StackReport, StackResult, StackRun, Step};
 
@@ -36,18 +36,15 @@ impl<'a> Conductor<'a> {
     }
 
     /// A stack that has no resources needs no inputs to be destroyed; any other cannot be without them.
-    pub async fn finish_without_inputs(&self, run: &'a StackRun, reason: &str, since: Timestamp) {
+    pub async fn finish_without_inputs(&self, run: &'a StackRun, since: Timestamp) {
         let id = &run.stack.id;
         match read_addresses(self.session, id, &[]).await {
             Ok(addresses) if addresses.is_empty() => {
                 self.finish(run, report(run, StackResult::NoChanges), since);
             }
             Ok(_) => {
-                let error = Error::failed(format!(
-                    "`{id}` cannot be destroyed without its inputs: deferred {reason}"
-                ));
-                let hint = "apply the stacks it takes values from, then destroy it before them";
-                self.finish_stopped(run, error.hint(hint).into(), since);
+                let error = self.life(run).without_inputs().await;
+                self.finish_stopped(run, error.into(), since);
             }
             Err(error) => self.finish_stopped(run, error.into(), since),
         }
@@ -61,6 +58,9 @@ impl<'a> Conductor<'a> {
     pub async fn finish_unchanged(&self, run: &'a StackRun, since: Timestamp) {
         match self.life(run).forget_plan() {
             Ok(()) => {
+                if self.plan.command == RunCommand::Apply && only_give_variables(&self.options.extra) {
+                    self.life(run).remember_inputs().await;
+                }
                 self.forget_destroyed(run).await;
                 self.finish(run, report(run, StackResult::NoChanges), since);
             }
@@ -70,7 +70,7 @@ impl<'a> Conductor<'a> {
 
     /// A stack without resources needs no copy of what was applied.
     async fn forget_destroyed(&self, run: &StackRun) {
-        if self.plan.command == RunCommand::Destroy && self.options.extra.is_empty() {
+        if self.plan.command == RunCommand::Destroy && only_give_variables(&self.options.extra) {
             // A copy that stays is reported as removed, and can be destroyed again without harm.
             let _ = shared_copies::withdraw(self.session, &run.stack).await;
             let _ = applied::forget(&self.session.project, &run.stack.id);

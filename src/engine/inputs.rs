@@ -3,7 +3,7 @@
 //! Values are read from the real state, sensitive ones included, and reach tofu through
 //! a pipe. A value that does not exist yet defers the stack; it is never made up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -29,12 +29,43 @@ pub(super) struct Inputs {
     values: BTreeMap<String, Value>,
     /// Whether one of them must not be shown.
     pub sensitive: bool,
+    /// The names of those.
+    hidden: BTreeSet<String>,
 }
 
 impl Inputs {
     /// Returns them with a stack's secrets as the text of a variables file; nothing if there are none.
     pub fn text_with(&self, secrets: &StackSecrets) -> Option<String> {
         variables_text(secrets, &self.values)
+    }
+
+    /// Returns those whose output is not sensitive.
+    pub fn plain(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.values.iter().filter(|(name, _)| !self.hidden.contains(*name))
+    }
+
+    /// Adds one that is remembered, and so is no secret.
+    pub fn add_plain(&mut self, variable: &str, value: Value) {
+        self.values.insert(variable.to_owned(), value);
+    }
+
+    /// Reads an output and adds it; returns whether there is one.
+    pub async fn add(&mut self, session: &Session, variable: &str, from: &OutputRef) -> Result<bool, Stop> {
+        let outputs = outputs_of(session, &from.stack).await?;
+        let output = outputs.get(&from.output);
+        let Some(value) = output.and_then(|output| output.get("value")) else { return Ok(false) };
+        if output.and_then(|output| output.get("sensitive")) == Some(&Value::Bool(true)) {
+            let mut literals = Vec::new();
+            collect_literals(value, &mut literals);
+            for earlier in earlier_values(session, from).await {
+                collect_literals(&earlier, &mut literals);
+            }
+            session.hide(literals)?;
+            self.sensitive = true;
+            self.hidden.insert(variable.to_owned());
+        }
+        self.values.insert(variable.to_owned(), value.clone());
+        Ok(true)
     }
 
     /// Returns a digest of names and values, to tell whether a plan was made from the same.
@@ -49,21 +80,9 @@ pub(super) async fn resolve_inputs(session: &Session, run: &StackRun) -> Result<
     let mut inputs = Inputs::default();
     for (variable, from) in &run.inputs {
         check_declared(&run.stack, variable, from)?;
-        let outputs = outputs_of(session, &from.stack).await?;
-        let output = outputs.get(&from.output);
-        let Some(value) = output.and_then(|output| output.get("value")) else {
-            return Err(missing(session, from, &outputs));
-        };
-        if output.and_then(|output| output.get("sensitive")) == Some(&Value::Bool(true)) {
-            let mut hidden = Vec::new();
-            collect_literals(value, &mut hidden);
-            for earlier in earlier_values(session, from).await {
-                collect_literals(&earlier, &mut hidden);
-            }
-            session.hide(hidden)?;
-            inputs.sensitive = true;
+        if !inputs.add(session, variable, from).await? {
+            return Err(missing(session, from).await?);
         }
-        inputs.values.insert(variable.clone(), value.clone());
     }
     Ok(inputs)
 }
@@ -119,7 +138,7 @@ async fn earlier_values(session: &Session, from: &OutputRef) -> Vec<Value> {
     values
 }
 
-fn check_declared(stack: &Stack, variable: &str, from: &OutputRef) -> Result<()> {
+pub(super) fn check_declared(stack: &Stack, variable: &str, from: &OutputRef) -> Result<()> {
     if stack.variables.contains(variable) {
         return Ok(());
     }
@@ -133,14 +152,15 @@ fn check_declared(stack: &Stack, variable: &str, from: &OutputRef) -> Result<()>
 
 /// A stack without any output, or whose files declare this one, has not been applied since; any other
 /// has lost or never had it.
-fn missing(session: &Session, from: &OutputRef, outputs: &Value) -> Stop {
+async fn missing(session: &Session, from: &OutputRef) -> Result<Stop, Stop> {
+    let outputs = outputs_of(session, &from.stack).await?;
     let names: Vec<&str> =
         outputs.as_object().map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default();
     let declared = session.stack(&from.stack).is_ok_and(|stack| stack.outputs.contains(&from.output));
     if names.is_empty() || declared {
-        return Stop::Deferred(format!("until {} is applied", from.stack));
+        return Ok(Stop::Deferred(format!("until {} is applied", from.stack)));
     }
-    Error::invalid(format!("`{}` has no output `{}`", from.stack, from.output))
+    Ok(Error::invalid(format!("`{}` has no output `{}`", from.stack, from.output))
         .at("infra.yaml: inputs")
         .hint(format!(
             "its outputs are `{}`; if `{}` is new, apply `{}` first",
@@ -148,5 +168,5 @@ fn missing(session: &Session, from: &OutputRef, outputs: &Value) -> Stop {
             from.output,
             from.stack
         ))
-        .into()
+        .into())
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::model::StackId;
+use crate::model::{StackId, Staying};
 use crate::tofu::call::PlanMode;
 
 /// Who says yes before anything is changed.
@@ -60,6 +60,8 @@ pub struct RunOptions {
     pub lock_timeout: Option<String>,
     /// What the user wrote after `--`.
     pub extra: Vec<String>,
+    /// What stays although what is below it is destroyed.
+    pub staying: Staying,
     /// Whether a protected stack may lose resources without a question.
     pub allow_destroy: bool,
     /// Whether changes alone make the exit code 2.

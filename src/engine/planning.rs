@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::failure::{Stop, explain};
-use super::inputs::{Inputs, resolve_inputs};
+use super::inputs::Inputs;
 use super::inspect::successful;
 use super::old_values::hide_old_values;
 use super::plan_keys::PlanHome;
@@ -33,7 +33,7 @@ enum PlanEnd {
 impl StackLife<'_> {
     pub(super) async fn plan_into(self, plans: SavedPlans) -> Result<Planned, Stop> {
         self.init(self.options.init, &[]).await?;
-        let inputs = resolve_inputs(self.session, self.run).await?;
+        let inputs = self.inputs().await?;
         self.step(Step::Plan);
         let source = source_fingerprint(self.session, self.run)?;
         let out = plans.prepare(&self.run.stack.id)?;

@@ -83,6 +83,16 @@ pub async fn fetch_copies(session: &Session) -> Result<()> {
     Ok(())
 }
 
+/// Returns one file of the copy that lies beside the state of a stack.
+pub(super) async fn file_of(session: &Session, stack: &Stack, path: &Path) -> Result<Option<Vec<u8>>> {
+    let Some(home) = shared_home(session, stack)? else { return Ok(None) };
+    let Some(parcel) = home.copy().await? else { return Ok(None) };
+    let parcel: Parcel = serde_json::from_slice(&parcel).map_err(|error| broken(&stack.id).because(error))?;
+    let file = parcel.files.iter().find(|file| file.path == path);
+    let decoded = file.map(|file| STANDARD.decode(&file.content));
+    decoded.transpose().map_err(|error| broken(&stack.id).because(error))
+}
+
 async fn names(session: &Session) -> Result<Option<Vec<StateName>>> {
     match &session.place {
         // The project's own folder is shared with nobody.

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::applied;
 use super::failure::{Stop, explain, unsaved_state, way_to_save};
 use super::init::init_stack;
-use super::inputs::resolve_inputs;
+use super::inputs::Inputs;
 use super::old_values::hide_old_values;
 use super::options::{RunOptions, StalePlans, WhenToInit};
 use super::provenance::{Verdict, untrusted};
@@ -193,7 +193,7 @@ impl StackLife<'_> {
             return Err(self.with_way_to_plans(stale(id, &flaw).into()));
         }
         self.step(Step::Apply);
-        let inputs = resolve_inputs(self.session, self.run).await?;
+        let inputs = self.inputs().await?;
         let path = plans.plan_path(id);
         // Terraform refuses variables beside a plan, and has none that the plan lacks.
         let takes_variables = self.session.tofu.flavour == Flavour::OpenTofu;
@@ -205,7 +205,7 @@ impl StackLife<'_> {
         };
         let base = self.session.call_reading_plan(&self.run.stack, &self.run.env, &path)?;
         let call = call::apply(base, call, self.session.narration());
-        self.remember_what_is_applied().await;
+        self.remember_what_is_applied(&inputs).await;
         self.session.outputs.borrow_mut().remove(id);
         let watched = watch(self.session, id, Step::Apply, call).await?;
         if !watched.status.success() {
@@ -223,11 +223,23 @@ impl StackLife<'_> {
     }
 
     /// Keeps a copy from which the stack can be destroyed even if its folder is gone.
-    async fn remember_what_is_applied(self) {
-        if self.options.mode == PlanMode::Destroy {
-            return;
+    async fn remember_what_is_applied(self, inputs: &Inputs) {
+        if self.options.mode != PlanMode::Destroy {
+            self.tell_forgotten(applied::remember(self.session, self.run, inputs).await);
         }
-        if let Err(error) = applied::remember(self.session, self.run).await {
+    }
+
+    /// Keeps what the stack takes from others up to date, although nothing had to be applied.
+    pub async fn remember_inputs(self) {
+        if self.options.mode == PlanMode::Normal
+            && let Ok(inputs) = self.inputs().await
+        {
+            self.tell_forgotten(applied::remember_inputs(self.session, self.run, &inputs).await);
+        }
+    }
+
+    fn tell_forgotten(self, remembered: Result<()>) {
+        if let Err(error) = remembered {
             let message = format!("what is applied could not be remembered: {}", error.message());
             let stack = Some(self.run.stack.id.clone());
             self.session.events.emit(RunEvent::Warning { stack, message, hints: Vec::new() });
@@ -241,7 +253,7 @@ impl StackLife<'_> {
 
     /// What applies a saved plan may print the old values that it replaces, as showing it does.
     async fn hide_old_values_of(self, saved: &SavedPlans, record: &PlanRecord) -> Result<(), Stop> {
-        let inputs = resolve_inputs(self.session, self.run).await?;
+        let inputs = self.inputs().await?;
         if !record.is_empty() && self.is_secretive(&inputs) {
             let plan = saved.plan_path(&record.stack);
             hide_old_values(self.session, &record.stack, self.call_reading(&plan)?, &plan).await?;

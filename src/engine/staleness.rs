@@ -1,7 +1,6 @@
 //! Whether a saved plan still fits what it was made from.
 
 use super::failure::Stop;
-use super::inputs::resolve_inputs;
 use super::saved_plan::{PlanRecord, SavedPlans};
 use super::source::source_fingerprint;
 use super::stack_life::StackLife;
@@ -24,7 +23,7 @@ pub(super) enum Staleness {
 impl StackLife<'_> {
     /// Says whether a saved plan may still be applied.
     pub(super) async fn staleness(self, saved: &SavedPlans, record: &PlanRecord) -> Result<Staleness, Stop> {
-        let inputs = resolve_inputs(self.session, self.run).await?;
+        let inputs = self.inputs().await?;
         let version = self.session.tofu.version.to_string();
         let destroys = |mode| mode == PlanMode::Destroy;
         Ok(if destroys(record.mode) != destroys(self.options.mode) {

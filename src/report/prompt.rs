@@ -12,6 +12,10 @@ use super::fit::wrap;
 use super::listen::Asking;
 use super::terminal::{Terminal, Tone};
 use crate::events::{Proposal, Question};
+use crate::model::{StackId, Staying, few};
+
+/// More names than these would hide the question; each was shown with its plan.
+const NAMED: usize = 20;
 
 /// Puts a question of the engine.
 pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
@@ -20,13 +24,10 @@ pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
             let words = foreign_words(proposals) + &protected_words(proposals);
             confirm(terminal, &format!("{words}{}", apply_words(proposals))).await
         }
-        Question::Destroy { proposals, project } => {
-            let what = match proposals.len() {
-                1 => "one stack".to_owned(),
-                stacks => format!("{stacks} stacks"),
-            };
-            let text = format!("This destroys {what} of `{project}`. Type the project's name to go on:");
-            let text = foreign_words(proposals) + &protected_words(proposals) + &text;
+        Question::Destroy { proposals, project, staying } => {
+            let text = format!("{} Type the project's name to go on:", destroy_words(proposals, project));
+            let text =
+                foreign_words(proposals) + &protected_words(proposals) + &staying_words(staying) + &text;
             answer(terminal, &text).await.as_deref() == Some(project)
         }
     }
@@ -52,6 +53,25 @@ fn apply_words(proposals: &[Proposal]) -> String {
         (true, 1) => "Apply it with these differences?".to_owned(),
         (true, stacks) => format!("Apply these {stacks} stacks with these differences?"),
     }
+}
+
+/// Says what is destroyed; a choice of a few stacks may have grown by their dependents.
+fn destroy_words(proposals: &[Proposal], project: &str) -> String {
+    let what = match proposals.len() {
+        1 => "one stack".to_owned(),
+        stacks => format!("{stacks} stacks"),
+    };
+    let stacks: Vec<StackId> = proposals.iter().map(|proposal| proposal.stack.clone()).collect();
+    format!("This destroys {what} of `{project}`: {}.", few(&stacks, NAMED))
+}
+
+/// Names what stays although what is below it goes, each sort on a line of its own.
+fn staying_words(staying: &Staying) -> String {
+    let lines = staying.sentences().into_iter().map(|sentence| {
+        let (first, rest) = sentence.split_at(1);
+        format!("{}{rest}.\n", first.to_uppercase())
+    });
+    lines.collect()
 }
 
 /// Names the stacks that must not lose anything without this very question.
@@ -113,7 +133,9 @@ fn read_hidden_line(tty: &mut std::fs::File) -> std::io::Result<Option<Zeroizing
 }
 
 async fn answer(terminal: &Terminal, text: &str) -> Option<String> {
-    let text = terminal.columns().map_or_else(|| text.to_owned(), |columns| wrap(text, columns, 2));
+    let wrapped =
+        |columns: usize| text.lines().map(|line| wrap(line, columns, 2)).collect::<Vec<_>>().join("\n");
+    let text = terminal.columns().map_or_else(|| text.to_owned(), wrapped);
     let text = terminal.paint(Tone::Strong, &text);
     let reading = tokio::task::spawn_blocking(move || read_line(&text));
     reading.await.ok().flatten()
@@ -131,7 +153,6 @@ fn read_line(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::StackId;
 
     fn proposal(id: &str, is_protected: bool) -> Proposal {
         let (stack, changes, differences) = (StackId::new(id), Vec::new(), Vec::new());
@@ -148,6 +169,16 @@ mod tests {
             "`a` is protected and loses resources. "
         );
         assert_eq!(protected_words(&[one, other]), "`a`, `b` are protected and lose resources. ");
+    }
+
+    #[test]
+    fn a_question_names_what_is_destroyed_and_what_stays() {
+        let staying = Staying { higher: vec![StackId::new("02-b/x")], ..Staying::default() };
+        let stacks = [proposal("02-b/y", false), proposal("01-a/z", false)];
+
+        assert_eq!(destroy_words(&stacks, "lab"), "This destroys 2 stacks of `lab`: `02-b/y`, `01-a/z`.");
+        assert_eq!(staying_words(&staying), "These stand on higher layers and stay: `02-b/x`.\n");
+        assert_eq!(staying_words(&Staying::default()), "");
     }
 
     #[test]

@@ -1,0 +1,160 @@
+//! Which variables of a stack somebody gives by hand: after `--`, in a variables file, in the
+//! environment, among its secrets. Names only; no value is kept.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use hcl_edit::structure::{Body, Structure};
+use serde_json::{Map, Value};
+
+use super::session::Session;
+use crate::error::Result;
+use crate::model::StackRun;
+
+/// A larger file is no list of variables.
+const LARGEST: u64 = 10 * 1024 * 1024;
+
+/// What is given by hand.
+#[derive(Debug, Default)]
+pub(super) struct GivenVariables {
+    names: BTreeSet<String>,
+    /// Whether something is given that cannot be read without taking it away from tofu, such as a pipe.
+    unread: bool,
+}
+
+impl GivenVariables {
+    /// Looks everywhere that tofu looks.
+    pub fn of(session: &Session, run: &StackRun, extra: &[String]) -> Result<Self> {
+        let dir = session.dir_of(&run.stack);
+        let mut given = Self::default();
+        given.add_arguments(&dir, extra);
+        run.var_files.iter().for_each(|file| given.add_file(&dir.join(file)));
+        tofus_own(&dir).iter().for_each(|name| given.add_file(&dir.join(name)));
+        let env = session.environment_of(&run.stack, &run.env)?;
+        let names = env.iter().filter_map(|(name, _)| name.to_str()?.strip_prefix("TF_VAR_"));
+        given.names.extend(names.map(str::to_owned));
+        let secrets = session.secrets_of(&run.stack.id);
+        given.names.extend(secrets.into_iter().flat_map(|secrets| secrets.variables.keys().cloned()));
+        Ok(given)
+    }
+
+    /// Returns whether a variable is given, as far as that can be known.
+    pub fn has(&self, variable: &str) -> bool {
+        self.unread || self.names.contains(variable)
+    }
+
+    fn add_arguments(&mut self, dir: &Path, extra: &[String]) {
+        for (flag, value) in flags(extra) {
+            match flag {
+                "var" => self.names.extend(value.split_once('=').map(|(name, _)| name.trim().to_owned())),
+                "var-file" => self.add_file(&dir.join(value)),
+                _ => {}
+            }
+        }
+    }
+
+    fn add_file(&mut self, path: &Path) {
+        match std::fs::metadata(path) {
+            Ok(facts) if facts.is_file() && facts.len() <= LARGEST => {}
+            Ok(_) => {
+                self.unread = true;
+                return;
+            }
+            // tofu says that it is not there.
+            Err(_) => return,
+        }
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        match path.extension().is_some_and(|ending| ending == "json") {
+            true => self.names.extend(
+                serde_json::from_str::<Map<String, Value>>(&text).into_iter().flatten().map(|(name, _)| name),
+            ),
+            false => self.names.extend(attributes(&text)),
+        }
+    }
+}
+
+/// Returns whether arguments for tofu do nothing but give variables, so that the whole stack is meant.
+pub(super) fn only_give_variables(extra: &[String]) -> bool {
+    flags(extra).into_iter().all(|(flag, _)| ["var", "var-file"].contains(&flag))
+}
+
+/// Returns arguments as flags with their values; those of variables may be an argument of their own.
+fn flags(extra: &[String]) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut rest = extra.iter().map(String::as_str);
+    while let Some(arg) = rest.next() {
+        let flag = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-')).unwrap_or("");
+        found.push(match flag.split_once('=') {
+            Some(pair) => pair,
+            None if ["var", "var-file"].contains(&flag) => (flag, rest.next().unwrap_or("")),
+            None => (flag, ""),
+        });
+    }
+    found
+}
+
+fn attributes(text: &str) -> Vec<String> {
+    let Ok(body) = text.parse::<Body>() else { return Vec::new() };
+    let names = body.iter().filter_map(|structure| match structure {
+        Structure::Attribute(attribute) => Some(attribute.key.to_string().trim().to_owned()),
+        Structure::Block(_) => None,
+    });
+    names.collect()
+}
+
+/// Returns the variables files that tofu reads by itself.
+fn tofus_own(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_own = |name: &String| {
+        ["terraform.tfvars", "terraform.tfvars.json"].contains(&name.as_str())
+            || name.ends_with(".auto.tfvars")
+            || name.ends_with(".auto.tfvars.json")
+    };
+    names.filter(is_own).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(dir: &Path, args: &[&str]) -> GivenVariables {
+        let extra: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let mut given = GivenVariables::default();
+        given.add_arguments(dir, &extra);
+        given
+    }
+
+    #[test]
+    fn a_variable_is_given_in_each_way_that_tofu_knows() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join("x.tfvars"), "in_file = 1\n# not = 2\nlist = [\n  3,\n]\n")
+            .expect("a file");
+        std::fs::write(dir.path().join("x.json"), r#"{"in_json": {"not": 1}}"#).expect("a file");
+
+        let found = given(
+            dir.path(),
+            &["-var", "one=a=b", "--var=two=", "-var-file", "x.tfvars", "--var-file=x.json", "-target=x=y"],
+        );
+
+        let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
+        assert_eq!(names, ["in_file", "in_json", "list", "one", "two"]);
+        assert!(!found.has("not"));
+    }
+
+    #[test]
+    fn a_pipe_is_not_read_and_may_give_anything() {
+        assert!(given(Path::new("/"), &["-var-file=/dev/null"]).has("anything"));
+        assert!(!given(Path::new("/"), &["-var-file=/not/there", "-var", "broken", "-var"]).has("anything"));
+    }
+
+    #[test]
+    fn what_narrows_a_run_is_more_than_variables() {
+        let only = |args: &[&str]| {
+            only_give_variables(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>())
+        };
+
+        assert!(only(&[]) && only(&["-var", "-target=x", "-var-file=y"]));
+        assert!(!only(&["-var=a=b", "-target=x"]) && !only(&["-refresh=false"]));
+    }
+}

@@ -95,7 +95,7 @@ fn a_saved_plan_is_encrypted_and_can_be_shown_and_applied() {
     project.run("show x --plan").succeeds().stdout_has("c4n4ry-of-the-plan");
     let key = std::fs::read_to_string(project.user_state().join("infra/key")).unwrap();
     assert!(project.files_containing(key.split(' ').nth(1).unwrap().trim()).is_empty());
-    project.run("apply").succeeds().stderr_has("takes the plan that was saved");
+    project.run("apply --saved").succeeds().stderr_has("takes the plan that was saved");
     project.run("output x thing --raw").succeeds().stdout_has("c4n4ry-of-the-plan");
     assert_eq!(
         project.files_containing("c4n4ry-of-the-plan").iter().filter(|f| f.ends_with(".json")).count(),
@@ -126,6 +126,11 @@ fn a_plan_that_a_repository_brings_is_no_plan_without_trust() {
     in_ci.env("CI", "true");
     Running::start(in_ci, "apply").wait().exits(64);
     assert!(!project.has("mark"));
+    project
+        .run("apply --saved --no-input")
+        .exits(1)
+        .stderr_has("it has no saved plan that counts: nothing proves");
+    assert!(!project.has("mark"));
     let run = project.run("apply --yes --no-input").succeeds();
     run.stderr_has("planned anew: nothing proves that you made it here").stderr_has("applied +1 ~0 -0");
     assert!(!project.has("mark"));
@@ -135,7 +140,7 @@ fn a_plan_that_a_repository_brings_is_no_plan_without_trust() {
 fn a_plan_with_a_proof_of_somebody_else_is_refused_with_and_without_a_yes() {
     let project = hostile(Some("00ff"));
 
-    for args in ["apply --no-input", "apply --yes --no-input", "apply"] {
+    for args in ["apply --saved --no-input", "apply --yes --no-input", "apply --saved"] {
         let run = project.run(args).exits(77);
         run.stderr_has("error[untrusted-plan]").stderr_has("not made by you here").stderr_has("--trust");
     }
@@ -152,7 +157,7 @@ fn a_plan_that_the_caller_trusts_is_taken_as_it_is() {
         edit_record(&project, |record| record["changes"] = json!([{"address": "a.b", "action": "create"}]));
         let project = if trust.is_empty() { project.env("INFRA_TRUST", ".") } else { project };
 
-        project.run(&format!("apply --no-input {trust}")).succeeds();
+        project.run(&format!("apply --saved --no-input {trust}")).succeeds();
 
         assert!(project.has("mark"));
     }

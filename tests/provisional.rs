@@ -233,7 +233,7 @@ fn without_a_terminal_a_reviewed_plan_with_another_value_is_refused_and_tells_th
     let project = changed_on_both_sides();
     project.run("plan --all").succeeds();
 
-    let run = project.run("apply --all --json").exits(1);
+    let run = project.run("apply --all --saved --json").exits(1);
 
     assert_eq!(run.result_of("02-b/consumer"), "skipped");
     run.stderr_has("its plan is not what was shown, and nobody approved the difference")
@@ -249,7 +249,7 @@ fn without_a_terminal_a_reviewed_plan_that_is_made_again_as_shown_is_applied() {
     project.write("infrastructure/02-b/consumer/main.tf", &touched);
     project.run("plan --all").succeeds();
 
-    project.run("apply --all").succeeds().stderr_lacks("not what was shown");
+    project.run("apply --all --saved").succeeds().stderr_lacks("not what was shown");
 
     assert_eq!(vm(&project), "fixed");
 }
@@ -407,7 +407,7 @@ fn without_a_terminal_a_reviewed_plan_that_became_another_is_refused() {
     let project = changed(&replaced());
     project.run("plan --all").succeeds();
 
-    let run = project.run("apply --all --json").exits(1);
+    let run = project.run("apply --all --saved --json").exits(1);
 
     assert_eq!(run.result_of("01-a/producer"), "succeeded");
     assert_eq!(run.result_of("02-b/consumer"), "skipped");

@@ -12,6 +12,7 @@ use super::provenance::prove;
 use super::saved_plan::{PlanRecord, SavedPlans};
 use super::source::source_fingerprint;
 use super::stack_life::{Planned, Reviewed, StackLife};
+use super::state_mark::state_mark;
 use super::watch::{Heard, Telling, Watched, listen, says_changes};
 use crate::error::Result;
 use crate::model::Step;
@@ -35,6 +36,11 @@ impl StackLife<'_> {
         self.init(self.options.init, &[]).await?;
         let inputs = resolve_inputs(self.session, self.run).await?;
         self.step(Step::Plan);
+        // Before the plan: one of an older state is refused, one of a newer state is never taken for it.
+        let state = match plans.is_at(&self.options.plans_dir) {
+            true => state_mark(self.session, &self.run.stack).await,
+            false => None,
+        };
         let source = source_fingerprint(self.session, self.run)?;
         let out = plans.prepare(&self.run.stack.id)?;
         let base = self.session.call_writing_plan(&self.run.stack, &self.run.env, self.home_of(&plans))?;
@@ -64,6 +70,7 @@ impl StackLife<'_> {
             unnamed: says_changes && changes.is_empty() && heard.outputs_changed == 0,
             changes,
             outputs_changed: heard.outputs_changed,
+            state,
             proof: None,
         };
         // Where no key can be kept nothing can be proven, and `apply` will say so.

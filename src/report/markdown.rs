@@ -97,6 +97,7 @@ impl Report for MarkdownSummary {
             | RunEvent::Refreshed { .. }
             | RunEvent::Diagnostic { .. }
             | RunEvent::PlanDiffers { .. }
+            | RunEvent::NothingDone
             | RunEvent::StackFinished { .. }
             | RunEvent::Interrupted { .. } => {}
         }

@@ -128,6 +128,7 @@ impl Report for RunRecord {
             RunEvent::RunStarted { .. }
             | RunEvent::Warning { .. }
             | RunEvent::PlanDiffers { .. }
+            | RunEvent::NothingDone
             | RunEvent::Resource { .. }
             | RunEvent::Refreshed { .. } => {}
         }

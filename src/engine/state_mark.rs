@@ -1,0 +1,20 @@
+//! Which version of its state a plan was made from, told without tofu.
+//!
+//! tofu itself refuses a plan of another version, but only when it applies it; by then other
+//! stacks of the run may be applied.
+
+use super::session::Session;
+use super::state_edit::{StateFacts, open_state};
+use super::state_place::place_of;
+use crate::model::{Fingerprint, Stack};
+
+/// Returns what tells a state from every later one; nothing where only tofu can read it.
+pub(super) async fn state_mark(session: &Session, stack: &Stack) -> Option<String> {
+    let bytes = place_of(session, stack).ok()?.read().await.ok()?;
+    let Some(bytes) = bytes else { return Some("none".to_owned()) };
+    let opened = open_state(session, &stack.id, &bytes).ok();
+    Some(match opened.and_then(|state| StateFacts::of(&state)) {
+        Some(facts) => format!("{} {}", facts.lineage, facts.serial),
+        None => Fingerprint::of([bytes.as_slice()]).to_string(),
+    })
+}

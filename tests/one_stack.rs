@@ -186,6 +186,13 @@ fn saved_plans_take_no_arguments_and_carry_the_values_they_were_made_with() {
     project.run("apply --saved").succeeds();
 
     project.run("output x size --raw").succeeds().stdout_has("large");
+    project.write("more.tfvars", "size = \"huge\"\n");
+    project.run("plan -- -var-file ../../../more.tfvars").succeeds();
+    project.write("more.tfvars", "size = \"tiny\"\n");
+    project.run("apply --saved").exits(1).stderr_has("error[stale-plan]").stderr_has("`-var-file` changed");
+    project.write("more.tfvars", "size = \"huge\"\n");
+    project.run("apply --saved").succeeds();
+    project.run("output x size --raw").succeeds().stdout_has("huge");
 }
 
 #[test]
@@ -199,7 +206,7 @@ fn exactly_the_saved_plans_are_applied_or_nothing_at_all() {
     assert_eq!((run.result_of("01-a/x"), run.result_of("02-b/z")), ("skipped".into(), "failed".into()));
     let stacks = run.json()["stacks"].as_array().unwrap().clone();
     assert_eq!(stacks[2]["error"]["code"], "stale-plan");
-    let run = run.stderr_has("nothing is applied: the saved plan of 02-b/z does not fit");
+    let run = run.stderr_has("nothing is applied, because the plan of 02-b/z cannot be");
     assert!(project.resources("x").is_empty() && project.resources("y").is_empty());
 
     // The others keep their plans: the advised command is all that is needed.

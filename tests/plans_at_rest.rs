@@ -241,7 +241,7 @@ fn another_checkout_of_the_same_user_takes_a_plan_and_another_project_does_not()
         other.write(RECORD, &project.read(RECORD));
         std::fs::copy(project.path(PLAN), other.path(PLAN)).unwrap();
 
-        other.run("apply --no-input").exits(code);
+        other.run("apply --saved --no-input").exits(code);
     }
 }
 
@@ -274,7 +274,7 @@ fn plan_files_that_are_no_files_are_refused_without_waiting() {
             std::fs::remove_file(&path).unwrap();
             make();
 
-            project.run("apply --yes").exits(code).stderr_has(words);
+            project.run("apply --saved").exits(code).stderr_has(words);
 
             if code == 65 {
                 std::fs::remove_file(&path).unwrap();
@@ -335,7 +335,7 @@ fn what_a_stack_or_the_caller_says_about_plans_is_left_as_it_is() {
         project.run("plan").succeeds();
 
         assert!(begins(&project, PLAN, &format!(r#"{{"meta":{{"key_provider.{provider}""#)), "{provider}");
-        project.run("apply --no-input").succeeds().stderr_has("applied +1 ~0 -0");
+        project.run("apply --saved --no-input").succeeds().stderr_has("applied +1 ~0 -0");
     }
 }
 
@@ -345,10 +345,10 @@ fn a_state_that_another_stack_reads_stays_readable() {
     let reading = "terraform {\n  backend \"http\" {}\n}\n\ndata \"terraform_remote_state\" \"x\" {\n  backend = \"local\"\n  config  = { path = \"../x/x.tfstate\" }\n}\n\noutput \"read\" {\n  value = data.terraform_remote_state.x.outputs.thing\n}\n";
     let project = Project::new().stack("01-a/x", &local).stack("01-a/y", reading);
     project.run("plan x").succeeds();
-    project.run("apply x").succeeds();
+    project.run("apply x --saved").succeeds();
 
     project.run("plan y").succeeds();
-    project.run("apply y").succeeds();
+    project.run("apply y --saved").succeeds();
 
     project.run("output y read --raw").succeeds().stdout_has("one");
 }

@@ -255,6 +255,36 @@ fn without_a_terminal_a_reviewed_plan_that_is_made_again_as_shown_is_applied() {
 }
 
 #[test]
+fn a_run_of_saved_plans_that_is_begun_again_goes_on_with_what_the_first_one_changed() {
+    for (value, code) in [("\"fixed\"", 0), ("\"x-${var.host}\"", 1)] {
+        let project = changed(UPDATED);
+        let touched = UPDATED.replace("input = var.host", &format!("input = {value}"));
+        project.write("infrastructure/02-b/consumer/main.tf", &touched);
+        project.run("plan --all").succeeds();
+        project.run("apply producer --saved").succeeds();
+
+        let run = project.run("apply --all --saved --json").exits(code);
+
+        assert_eq!(run.result_of("01-a/producer"), "no_changes");
+        assert_eq!(vm(&project), if code == 0 { "fixed" } else { "pve1" });
+    }
+}
+
+#[test]
+fn a_value_that_somebody_else_changed_makes_saved_plans_stale() {
+    let project = project(UPDATED);
+    project.run("apply --all --yes").succeeds();
+    project.write("infrastructure/02-b/consumer/main.tf", &UPDATED.replace("var.host", "[var.host]"));
+    project.run("plan consumer").succeeds();
+    project.write("infrastructure/01-a/producer/main.tf", &PRODUCER.replace("pve1", "pve2"));
+    project.run("apply producer --yes").succeeds();
+
+    let run = project.run("apply consumer --saved").exits(1);
+
+    run.stderr_has("error[stale-plan]").stderr_has("the values it takes from other stacks changed since");
+}
+
+#[test]
 fn a_yes_beforehand_goes_on_with_another_value_and_tells_it() {
     let project = changed_on_both_sides();
     project.run("plan --all").succeeds();

@@ -336,10 +336,11 @@ fn check_can_ask(plan: &RunPlan, request: &Request, context: &Context) -> Result
     let words = request.stacks.typed().filter(|_| typed != "up").map(|words| format!(" {words}"));
     let chosen = words.unwrap_or_default();
     let resumes = if request.run.resume { " --resume" } else { "" };
-    let reviewed = || {
-        format!(
+    let reviewed = || match request.run.resume {
+        true => "or apply exactly what was reviewed: `infra apply --resume --saved`".to_owned(),
+        false => format!(
             "or apply exactly what was reviewed: `infra plan{chosen}`, then `infra apply{chosen} --saved`"
-        )
+        ),
     };
     Err(Error::usage(format!("`{typed}` has to ask before it changes {what}, but {why}"))
         .hint(format!("say yes beforehand: `infra {typed}{chosen}{resumes} --yes`"))

@@ -455,7 +455,7 @@ impl<'a> Conductor<'a> {
 }
 
 /// Returns the stacks whose desks are so.
-fn those(desks: &Desks, is_so: impl Fn(&Desk) -> bool) -> Vec<usize> {
+pub(super) fn those(desks: &Desks, is_so: impl Fn(&Desk) -> bool) -> Vec<usize> {
     (0..desks.len()).filter(|index| is_so(&desks[*index].borrow())).collect()
 }
 

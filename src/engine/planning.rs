@@ -36,17 +36,13 @@ impl StackLife<'_> {
         self.init(self.options.init, &[]).await?;
         let inputs = resolve_inputs(self.session, self.run).await?;
         self.step(Step::Plan);
-        // Before the plan: one of an older state is refused, one of a newer state is never taken for it.
-        let state = match plans.is_at(&self.options.plans_dir) {
-            true => state_mark(self.session, &self.run.stack).await,
-            false => None,
-        };
         let source = source_fingerprint(self.session, self.run)?;
         let out = plans.prepare(&self.run.stack.id)?;
         let base = self.session.call_writing_plan(&self.run.stack, &self.run.env, self.home_of(&plans))?;
         let call = call::plan(base, self.plan_call(&out, &inputs), self.session.narration());
         let planning = self.run_plan(call, &out, self.is_secretive(&inputs));
-        let (planning, around) = tokio::join!(planning, self.session.surroundings());
+        let (planning, around, state) =
+            tokio::join!(planning, self.session.surroundings(), self.mark_of_state(&plans));
         let (heard, says_changes) = match planning? {
             PlanEnd::Made { heard, changes } => (heard, changes),
             PlanEnd::Failed(watched) => {
@@ -62,7 +58,7 @@ impl StackLife<'_> {
             tofu: self.session.tofu.version.to_string(),
             source,
             inputs: inputs.fingerprint(),
-            settings: self.settings()?,
+            settings: self.settings(&self.options.extra)?,
             around: around.cloned(),
             file: plans.digest(&self.run.stack.id)?,
             mode: self.options.mode,
@@ -80,6 +76,16 @@ impl StackLife<'_> {
         plans.save(&record)?;
         self.tell_planned(&record, heard.text, Reviewed::No);
         Ok(Planned { record, plans, reviewed: false, foreign: false, shown_before: None })
+    }
+
+    /// Returns which state a plan is made from, where that will be asked again.
+    ///
+    /// A change while the plan is made is found by tofu itself.
+    async fn mark_of_state(self, plans: &SavedPlans) -> Option<String> {
+        if !plans.is_at(&self.options.plans_dir) {
+            return None;
+        }
+        state_mark(self.session, &self.run.stack).await
     }
 
     /// Returns where plans in a folder will live.

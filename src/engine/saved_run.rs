@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use super::changing::{Desk, Desks};
+use super::changing::{Desk, Desks, those};
 use super::failure::Stop;
 use super::finishing::report;
 use super::run::{Conductor, Edges};
@@ -50,9 +50,8 @@ impl<'a> Conductor<'a> {
                 self.take_in(run, desk, standing);
             }
         }
-        let foreign = |index: &usize| desks[*index].borrow().plan().is_some_and(|planned| planned.foreign);
-        let foreign: Vec<usize> = (0..desks.len()).filter(foreign).collect();
-        self.ask_about(&foreign, desks).await;
+        let foreign = |desk: &Desk| desk.has_changes() && desk.plan().is_some_and(|planned| planned.foreign);
+        self.ask_about(&those(desks, foreign), desks).await;
         true
     }
 
@@ -78,7 +77,7 @@ impl<'a> Conductor<'a> {
     /// Finishes all stacks: those whose plans do not fit with the reason, the others because of them.
     fn refuse_all(&self, looked: Vec<Option<Looked>>, first: &StackRun) {
         let now = self.session.clock.now();
-        let reason = format!("nothing is applied: the saved plan of {} does not fit", first.stack.id);
+        let reason = format!("nothing is applied, because the plan of {} cannot be", first.stack.id);
         for (run, one) in self.runs.iter().zip(looked) {
             match one {
                 Some(Err(stop)) => self.finish_stopped(run, stop, now),

@@ -6,7 +6,8 @@ use super::saved_plan::{PlanRecord, SavedPlans};
 use super::source::source_fingerprint;
 use super::stack_life::StackLife;
 use super::state_mark::state_mark;
-use crate::error::Result;
+use super::taking::given_var_files;
+use crate::error::{Result, io};
 use crate::model::Fingerprint;
 use crate::tofu::call::PlanMode;
 
@@ -59,8 +60,11 @@ impl StackLife<'_> {
             Some("it was made with other arguments after `--`".to_owned())
         } else if record.source != source_fingerprint(self.session, self.run)? {
             Some("the files of the stack or of its modules changed since".to_owned())
-        } else if record.settings != self.settings()? {
-            Some("its `env` in infra.yaml, or TF_VAR_ in the environment, changed since".to_owned())
+        } else if record.settings != self.settings(&record.extra)? {
+            Some(
+                "its `env` in infra.yaml, TF_VAR_ in the environment, or a file of `-var-file` changed since"
+                    .to_owned(),
+            )
         } else {
             self.change_around(record).await.map(|path| format!("`{path}` changed since"))
         })
@@ -81,8 +85,9 @@ impl StackLife<'_> {
         record.around.as_ref()?.change_since(self.session).await
     }
 
-    /// Returns a digest of the variables that the environment gives to tofu.
-    pub(super) fn settings(self) -> Result<Fingerprint> {
+    /// Returns a digest of the variables that the environment, and files on the command line, give to tofu.
+    pub(super) fn settings(self, extra: &[String]) -> Result<Fingerprint> {
+        let files = self.given_files(extra)?;
         let env = self.session.environment_of(&self.run.stack, &self.run.env)?;
         let own = env.iter().filter(|(name, _)| {
             let name = name.to_string_lossy();
@@ -93,7 +98,24 @@ impl StackLife<'_> {
         let mut parts: Vec<(&[u8], &[u8])> =
             own.map(|(name, value)| (name.as_encoded_bytes(), value.as_encoded_bytes())).collect();
         parts.sort_unstable();
-        Ok(Fingerprint::of(parts.into_iter().flat_map(|(name, value)| [name, value])))
+        let env = parts.into_iter().flat_map(|(name, value)| [name, value]);
+        Ok(Fingerprint::of(env.chain(files.iter().map(Vec::as_slice))))
+    }
+
+    /// Returns digests of the variable files among the arguments of a plan.
+    fn given_files(self, extra: &[String]) -> Result<Vec<Vec<u8>>> {
+        let dir = self.session.dir_of(&self.run.stack);
+        let digest = |file: &str| {
+            let path = dir.join(file);
+            // One that is missing is tofu's to judge; a pipe can be read only once.
+            if !path.is_file() {
+                return Ok(Vec::new());
+            }
+            let file = std::fs::File::open(&path).map_err(io("read", &path))?;
+            let digest = Fingerprint::of_reader(file).map_err(io("read", &path))?;
+            Ok(digest.to_string().into_bytes())
+        };
+        given_var_files(extra).into_iter().map(digest).collect()
     }
 
     /// Returns whether a plan was made with a narrower question than that of this run.

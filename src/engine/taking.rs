@@ -138,18 +138,38 @@ impl StackLife<'_> {
     }
 }
 
-/// Returns those arguments of a plan that give values to variables.
-pub(super) fn given_variables(extra: &[String]) -> Vec<&str> {
-    let mut given = Vec::new();
+/// An argument of a plan that gives values to variables.
+struct Given<'a> {
+    /// As it was written: one word, or two.
+    words: Vec<&'a str>,
+    /// The file that has the values, if it names one.
+    file: Option<&'a str>,
+}
+
+fn given_in(extra: &[String]) -> Vec<Given<'_>> {
+    let mut found = Vec::new();
     let mut rest = extra.iter().map(String::as_str);
     while let Some(arg) = rest.next() {
         let (name, value) = arg.split_once('=').map_or((arg, None), |(name, value)| (name, Some(value)));
-        if matches!(name, "-var" | "--var" | "-var-file" | "--var-file") {
-            given.push(arg);
-            given.extend(rest.next().filter(|_| value.is_none()));
+        let is_file = matches!(name, "-var-file" | "--var-file");
+        if !is_file && !matches!(name, "-var" | "--var") {
+            continue;
         }
+        let next = if value.is_none() { rest.next() } else { None };
+        let words = std::iter::once(arg).chain(next).collect();
+        found.push(Given { words, file: value.or(next).filter(|_| is_file) });
     }
-    given
+    found
+}
+
+/// Returns those arguments of a plan that give values to variables.
+pub(super) fn given_variables(extra: &[String]) -> Vec<&str> {
+    given_in(extra).into_iter().flat_map(|given| given.words).collect()
+}
+
+/// Returns the variable files among the arguments of a plan.
+pub(super) fn given_var_files(extra: &[String]) -> Vec<&str> {
+    given_in(extra).into_iter().filter_map(|given| given.file).collect()
 }
 
 #[cfg(test)]
@@ -162,6 +182,7 @@ mod tests {
         let extra = extra.map(str::to_owned);
 
         assert_eq!(given_variables(&extra), ["-var", "x=1", "-var-file=f", "--var=y=2"]);
+        assert_eq!(given_var_files(&extra), ["f"]);
         assert!(given_variables(&["-target=a".to_owned()]).is_empty());
     }
 }

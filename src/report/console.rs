@@ -176,8 +176,13 @@ impl Console {
         stack: &StackId,
         (changes, outputs_changed): (&[ResourceChange], usize),
         text: &[Safe],
+        saved_at: Option<Timestamp>,
     ) {
         self.live.rest(stack);
+        // A saved plan is looked at again in its turn.
+        if saved_at.is_some_and(|made| self.taken.contains(&(stack.clone(), made))) {
+            return;
+        }
         let full =
             self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose || self.terminal.is_github();
         let listed = Listing { stack, changes, outputs_changed, differences: &[], text, full, note: None };
@@ -208,7 +213,9 @@ impl Console {
     }
 
     fn taken_up(&mut self, stack: &StackId, saved_at: Option<Timestamp>) {
-        if let Some(made) = saved_at.filter(|made| self.taken.insert((stack.clone(), *made))) {
+        let made = saved_at.filter(|made| self.taken.insert((stack.clone(), *made)));
+        // A question about several lists it with its age.
+        if let Some(made) = made.filter(|_| !self.asks || self.stacks == 1) {
             let (id, age) = (shortened(stack.as_str(), self.id_width), self.age(made));
             self.note(&format!("  · {id}: takes the plan that was saved {age} ago"));
         }
@@ -350,7 +357,7 @@ impl Report for Console {
             RunEvent::Refreshed { stack, resources } => self.refreshed(stack, *resources),
             RunEvent::Diagnostic { stack, diagnostic } => self.diagnostic(stack, diagnostic),
             RunEvent::Planned { stack, changes, outputs_changed, text, saved_at } => {
-                self.planned(stack, (changes, *outputs_changed), text);
+                self.planned(stack, (changes, *outputs_changed), text, *saved_at);
                 self.taken_up(stack, *saved_at);
             }
             RunEvent::PlanDiffers { stack, differences, note, applied, left } if *applied || *left => {

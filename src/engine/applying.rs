@@ -93,7 +93,12 @@ impl<'a> Conductor<'a> {
     fn goes_on_with(&self, run: &StackRun, rest: &Planned, comparison: &Comparison) -> bool {
         let Some(note) = comparison.note() else { return true };
         let applied = self.options.approval == Approval::Given && !self.loses_protected(run, rest);
-        self.tell_differing(run, comparison, note, Fate { applied, left: false });
+        self.tell_differing(
+            run,
+            comparison,
+            note,
+            Fate { applied, left: self.options.approval == Approval::Saved },
+        );
         applied
     }
 

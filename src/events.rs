@@ -111,12 +111,16 @@ pub enum RunEvent {
         note: String,
         /// Whether it is applied all the same, because a yes was given beforehand.
         applied: bool,
+        /// Whether it is left as it is without a question.
+        left: bool,
     },
     /// Entries of `infra.lock` were changed.
     StatesNoted {
         /// The stacks.
         stacks: Vec<StackId>,
     },
+    /// Somebody said no before anything was changed, so nothing was done.
+    NothingDone,
     /// A stack is done.
     StackFinished {
         /// What became of it.
@@ -132,6 +136,17 @@ pub enum RunEvent {
         /// What became of it.
         report: RunReport,
     },
+}
+
+/// What a person says to a question.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Answer {
+    /// Go on.
+    Yes,
+    /// Do nothing.
+    No,
+    /// Show every attribute that changes, and ask again.
+    Details,
 }
 
 /// A question that only a person can answer.
@@ -155,6 +170,15 @@ pub enum Question {
     },
 }
 
+impl Question {
+    /// Returns what is asked about.
+    pub const fn proposals(&mut self) -> &mut Vec<Proposal> {
+        match self {
+            Self::Apply { proposals, .. } | Self::Destroy { proposals, .. } => proposals,
+        }
+    }
+}
+
 /// What is to be done to one stack, as a question lists it.
 #[derive(Clone, Debug)]
 pub struct Proposal {
@@ -162,6 +186,12 @@ pub struct Proposal {
     pub stack: StackId,
     /// What happens to its resources, the gravest first.
     pub changes: Vec<ResourceChange>,
+    /// How many outputs change.
+    pub outputs_changed: usize,
+    /// When its plan was made, if it is a saved one.
+    pub saved_at: Option<Timestamp>,
+    /// The plan as tofu writes it for people, where that was asked for.
+    pub details: Option<Vec<Safe>>,
     /// What differs from what was shown before; the rest was said yes to already.
     pub differences: Vec<PlanDifference>,
     /// What else to know, such as that it is planned again later.
@@ -184,8 +214,8 @@ impl Proposal {
 pub enum Message {
     /// Something happened.
     Event(RunEvent),
-    /// Something must be decided; `false` is no.
-    Ask(Question, oneshot::Sender<bool>),
+    /// Something must be decided.
+    Ask(Question, oneshot::Sender<Answer>),
 }
 
 /// The engine's end of the channel; clones share it.
@@ -214,9 +244,9 @@ impl Events {
     }
 
     /// Asks and waits; without a listener the answer is no.
-    pub async fn ask(&self, question: Question) -> bool {
+    pub async fn ask(&self, question: Question) -> Answer {
         let (sender, answer) = oneshot::channel();
         let _ = self.0.send(Message::Ask(question, sender));
-        answer.await.unwrap_or(false)
+        answer.await.unwrap_or(Answer::No)
     }
 }

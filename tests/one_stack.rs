@@ -18,7 +18,7 @@ fn a_plan_is_applied_and_then_nothing_is_left_to_do() {
     let project = Project::new().stack("01-a/x", SIMPLE);
 
     project.run("plan").succeeds().stdout_has("terraform_data.thing will be created").stderr_has("+1 ~0 -0");
-    project.run("apply").succeeds().stderr_has("applied +1 ~0 -0");
+    project.run("apply --saved").succeeds().stderr_has("applied +1 ~0 -0");
 
     project.run("plan --detailed-exitcode").succeeds().stderr_has("no changes");
     assert_eq!(project.resources("x"), ["terraform_data.thing"]);
@@ -38,7 +38,7 @@ fn a_saved_plan_is_applied_once_and_removed() {
     project.run("plan").succeeds();
     assert!(project.has(".infra/plans/01-a/x.tfplan"));
 
-    project.run("apply").succeeds();
+    project.run("apply --saved").succeeds();
 
     assert!(!project.has(".infra/plans/01-a/x.tfplan"));
     assert!(!project.has(".infra/plans/01-a/x.plan.json"));
@@ -61,7 +61,7 @@ fn a_plan_of_files_that_changed_since_is_refused() {
     project.run("plan").succeeds();
     project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
 
-    let run = project.run("apply").exits(1);
+    let run = project.run("apply --saved").exits(1);
 
     run.stderr_has("error[stale-plan]")
         .stderr_has("changed since")
@@ -77,7 +77,7 @@ fn a_plan_of_a_module_that_changed_since_is_refused() {
     project.run("plan").succeeds();
     project.write("infrastructure/modules/m/main.tf", &module.replace('1', "2"));
 
-    project.run("apply").exits(1).stderr_has("error[stale-plan]");
+    project.run("apply --saved").exits(1).stderr_has("error[stale-plan]");
 }
 
 #[test]
@@ -109,32 +109,186 @@ fn wrong_credentials_of_a_server_are_no_held_lock() {
     run.stderr_has("tfstate_password").stderr_lacks("is locked");
 }
 
+/// Returns the command of a hint, as it would be pasted.
+fn pasted(text: &str, words: &str) -> String {
+    let from = text.find(words).unwrap_or_else(|| panic!("no `{words}` in {text}"));
+    let command = text[from + words.len()..].split('`').nth(1).expect("a command");
+    command.strip_prefix("infra ").expect("a command of infra").replace('\'', "")
+}
+
 #[test]
-fn a_plan_that_became_stale_by_another_apply_is_refused_by_tofu_with_a_hint() {
+fn a_plan_that_became_stale_by_another_apply_is_refused_before_tofu_is_asked() {
     let project = Project::new().stack("01-a/x", SIMPLE);
     project.run("plan --out-dir first").succeeds();
     project.run("apply --yes").succeeds();
 
     let run = project.run("apply --plan-dir first").exits(1);
 
-    run.stderr_has("Saved plan is stale").stderr_has("hint: the state changed since the plan was made");
+    let run = run.stderr_has("error[stale-plan]").stderr_has("its state changed since the plan was made");
+    assert!(!run.stderr.contains("applying"), "{run}");
+    // What is advised works, and so does the next step.
+    project.run(&pasted(&run.stderr, "hint: plan again: ")).succeeds();
+    project.run("apply --plan-dir first").succeeds().stderr_has("no changes");
 }
 
 #[test]
-fn a_stale_plan_is_planned_again_if_that_is_asked_for() {
+fn a_plan_of_a_state_that_only_tofu_can_compare_is_stale_too() {
+    let project = Project::new().stack("01-a/x", SIMPLE);
+    project.run("plan --out-dir first").succeeds();
+    let record = project.read("first/01-a/x.plan.json");
+    let mut record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    record.as_object_mut().unwrap().remove("state");
+    project.write("first/01-a/x.plan.json", &record.to_string());
+    project.run("apply --yes").succeeds();
+
+    let run = project.run("apply --plan-dir first --trust").exits(1);
+
+    run.stderr_has("error[stale-plan]").stderr_has("Saved plan is stale").stderr_has("--out-dir");
+}
+
+#[test]
+fn a_stale_plan_is_planned_again_told_and_applied_with_a_yes() {
+    for flag in ["", " --plan-only-stale"] {
+        let project = Project::new().stack("01-a/x", SIMPLE);
+        project.run("plan").succeeds();
+        project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
+
+        let run = project.run(&format!("apply --yes{flag}")).succeeds();
+
+        run.stderr_has("applied +1 ~0 -0")
+            .stderr_has("planned again: the files of the stack or of its modules changed since");
+        project.run("output x thing --raw").succeeds().stdout_has("two");
+        assert!(!project.has(".infra/plans/01-a/x.tfplan"));
+    }
+    Project::new().run("apply --help").succeeds().stdout_lacks("plan-only-stale").stdout_has("--saved");
+}
+
+#[test]
+fn with_a_yes_beforehand_another_argument_is_a_reason_to_plan_again() {
     let project = Project::new().stack("01-a/x", SIMPLE);
     project.run("plan").succeeds();
+
+    let run = project.run("apply --yes -- -replace=terraform_data.thing").succeeds();
+
+    run.stderr_has("other arguments after `--`").stderr_has("applied +1 ~0 -0");
+}
+
+#[test]
+fn saved_plans_take_no_arguments_and_carry_the_values_they_were_made_with() {
+    let stack = "terraform {\n  backend \"http\" {}\n}\n\nvariable \"size\" {}\n\nresource \"terraform_data\" \"a\" {\n  input = var.size\n}\n\noutput \"size\" {\n  value = terraform_data.a.output\n}\n";
+    let project = Project::new()
+        .stack("01-a/x", stack)
+        .file("infrastructure/01-a/x/vms.tfvars", "size = \"of the file\"\n");
+    project.run("plan -- -var size=large").succeeds();
+
+    let run = project.run("apply --saved -- -var size=small").exits(64);
+    run.stderr_has("nothing can follow `--`");
+    project.run("apply --saved").succeeds();
+
+    project.run("output x size --raw").succeeds().stdout_has("large");
+    project.write("more.tfvars", "size = \"huge\"\n");
+    project.run("plan -- -var-file ../../../more.tfvars").succeeds();
+    project.write("more.tfvars", "size = \"tiny\"\n");
+    project.run("apply --saved").exits(1).stderr_has("error[stale-plan]").stderr_has("`-var-file` changed");
+    project.write("more.tfvars", "size = \"huge\"\n");
+    project.run("apply --saved").succeeds();
+    project.run("output x size --raw").succeeds().stdout_has("huge");
+}
+
+#[test]
+fn exactly_the_saved_plans_are_applied_or_nothing_at_all() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("01-a/y", SIMPLE).stack("02-b/z", SIMPLE);
+    project.run("plan --all").succeeds();
+    project.write("infrastructure/02-b/z/main.tf", &SIMPLE.replace("one", "two"));
+
+    let run = project.run("apply --all --saved --yes --json").exits(1);
+
+    assert_eq!((run.result_of("01-a/x"), run.result_of("02-b/z")), ("skipped".into(), "failed".into()));
+    let stacks = run.json()["stacks"].as_array().unwrap().clone();
+    assert_eq!(stacks[2]["error"]["code"], "stale-plan");
+    let run = run.stderr_has("nothing is applied, because the plan of 02-b/z cannot be");
+    assert!(project.resources("x").is_empty() && project.resources("y").is_empty());
+
+    // The others keep their plans: the advised command is all that is needed.
+    project.run(&pasted(&run.stderr, "next: plan again: ")).succeeds();
+    project.run("apply --all --saved").succeeds();
+    project.run("plan --all --detailed-exitcode").succeeds();
+}
+
+#[test]
+fn a_stack_without_a_saved_plan_is_named_and_left_and_keeps_nobody_back() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("02-b/y", SIMPLE);
+    project.run("plan y").succeeds();
+
+    let run = project.run("apply --all --saved --json").exits(1);
+
+    assert_eq!((run.result_of("01-a/x"), run.result_of("02-b/y")), ("skipped".into(), "succeeded".into()));
+    let run = run.stderr_has("01-a/x  skipped: it has no saved plan");
+    assert!(project.resources("x").is_empty());
+    project.run(&pasted(&run.stderr, "plan what has no saved plan: ")).succeeds();
+    project.run("apply x --saved").succeeds();
+}
+
+#[test]
+fn a_stack_whose_saved_plan_is_empty_is_no_failure_unless_it_changed_since() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("02-b/y", SIMPLE);
+    project.run("apply x --yes").succeeds();
+    project.run("plan --all").succeeds();
+
+    project.run("apply --all --saved").succeeds().stderr_has("1 without changes · 1 applied");
+
+    project.run("plan --all").succeeds();
     project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
-
-    project.run("apply --plan-only-stale --yes").succeeds().stderr_has("applied +1 ~0 -0");
+    project.run("apply --all --saved").exits(1).stderr_has("error[stale-plan]");
 }
 
 #[test]
-fn a_plan_made_with_other_arguments_is_refused() {
-    let project = Project::new().stack("01-a/x", SIMPLE);
-    project.run("plan").succeeds();
+fn what_an_earlier_run_applied_of_the_saved_plans_is_done_until_something_changes() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("02-b/y", SIMPLE);
+    project.run("plan --all").succeeds();
+    project.run("apply x --saved").succeeds();
 
-    project.run("apply -- -replace=terraform_data.thing").exits(1).stderr_has("other arguments");
+    // As after a run that was killed between the two.
+    let run = project.run("apply --all --saved --json").succeeds();
+    assert_eq!((run.result_of("01-a/x"), run.result_of("02-b/y")), ("no_changes".into(), "succeeded".into()));
+    run.stderr_has("its saved plan was applied already");
+    project.run("apply --all --saved").succeeds();
+
+    project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
+    project.run("apply --all --saved").exits(1).stderr_has("01-a/x  skipped: it has no saved plan");
+    project.run("apply x --yes").succeeds();
+    project.run("apply x --saved").exits(1);
+}
+
+#[test]
+fn a_protected_stack_needs_a_flag_beside_saved_plans() {
+    let project = Project::new()
+        .stack("01-a/x", SIMPLE)
+        .stack("01-a/y", SIMPLE)
+        .config("name: lab\nstacks:\n  \"01-a/x\":\n    protect: true\n");
+    project.run("apply x --yes").succeeds();
+    project.write("infrastructure/01-a/x/main.tf", "terraform {\n  backend \"http\" {}\n}\n");
+    project.run("plan --all").succeeds();
+
+    let run = project.run("apply --all --saved --yes").exits(1);
+
+    run.stderr_has("`01-a/x` is protected").stderr_has("--allow-destroy");
+    assert_eq!((project.resources("x").len(), project.resources("y").len()), (1, 0));
+    project.run("apply --all --saved --allow-destroy").succeeds();
+    assert!(project.resources("x").is_empty());
+}
+
+#[test]
+fn a_resumed_run_of_saved_plans_obeys_the_same_rules() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("02-b/y", SIMPLE);
+    project.run("plan x").succeeds();
+    project.run("apply --all --saved").exits(1);
+
+    project.run("apply --resume").exits(64).stderr_has("`infra apply --resume --yes`");
+    project.run("apply --resume --saved").exits(1).stderr_has("it has no saved plan");
+    project.run("plan y").succeeds();
+
+    project.run("apply --resume --saved").succeeds().stderr_has("applied +1 ~0 -0");
 }
 
 #[test]
@@ -154,7 +308,7 @@ fn a_plan_that_takes_over_what_changed_outside_can_be_applied() {
 
     project.run("plan --refresh-only").succeeds();
 
-    project.run("apply").succeeds();
+    project.run("apply --saved").succeeds();
 }
 
 #[test]
@@ -163,7 +317,7 @@ fn a_plan_to_destroy_is_not_applied_by_apply() {
     project.run("apply --yes").succeeds();
     project.run("plan --destroy").succeeds();
 
-    project.run("apply").exits(1).stderr_has("it was made to destroy everything");
+    project.run("apply --saved").exits(1).stderr_has("it was made to destroy everything");
 
     assert_eq!(project.resources("x"), ["terraform_data.thing"]);
 }
@@ -244,7 +398,8 @@ fn a_damaged_plan_file_is_refused() {
     project.run("plan").succeeds();
     project.write(".infra/plans/01-a/x.tfplan", "damaged");
 
-    project.run("apply").exits(1).stderr_has("its plan file is missing or damaged");
+    project.run("apply --saved").exits(1).stderr_has("its plan file is missing or damaged");
+    project.run("apply --yes").succeeds().stderr_has("planned again: its plan file is missing or damaged");
 }
 
 #[test]
@@ -255,6 +410,15 @@ fn without_a_terminal_and_a_yes_nothing_is_changed() {
 
     run.stderr_has("there is no terminal").stderr_has("hint: say yes beforehand: `infra apply --yes`");
     project.run("destroy").exits(64).stderr_has("there is no terminal");
+    // Saved plans are no yes: `--saved` is.
+    project.run("plan").succeeds().stderr_has("next: apply exactly this: `infra apply 01-a/x --saved`");
+    let run = project.run("apply").exits(64);
+    run.stderr_has("or apply exactly what was reviewed: `infra plan`, then `infra apply --saved`");
+    assert!(project.resources("x").is_empty());
+    project.run("apply --saved").succeeds();
+    project.run("plan --destroy").succeeds();
+    project.run("destroy").exits(64);
+    project.run("destroy --yes").succeeds().stderr_has("takes the plan that was saved");
 }
 
 #[test]
@@ -544,7 +708,7 @@ fn plans_that_make_and_change_no_resource_are_changes_all_the_same() {
     for step in steps {
         project.write("infrastructure/01-a/x/main.tf", &format!("{head}{step}"));
         project.run("plan --detailed-exitcode").exits(2);
-        project.run("apply").succeeds();
+        project.run("apply --saved").succeeds();
         project.run("plan --detailed-exitcode").succeeds();
     }
     assert_eq!(project.resources("x"), ["terraform_data.c"]);
@@ -563,7 +727,7 @@ fn a_replaced_resource_whose_old_one_is_only_forgotten_is_a_change() {
     project.write("infrastructure/01-a/x/main.tf", &stack("two"));
 
     project.run("plan --detailed-exitcode").exits(2).stdout_has("terraform_data.a");
-    project.run("apply").succeeds();
+    project.run("apply --saved").succeeds();
 
     project.run("plan --detailed-exitcode").succeeds();
 }

@@ -32,7 +32,7 @@ fn a_plan_is_refused_after_a_commit_that_changed_what_it_may_have_read() {
     project.write("data/x.txt", "two");
     commit(&project);
 
-    let run = project.run("apply x --yes").exits(1);
+    let run = project.run("apply x --saved").exits(1);
 
     run.stderr_has("error[stale-plan]").stderr_has("`data/x.txt` changed since");
     assert!(project.has(".infra/plans/01-a/x.tfplan"), "the plan is not consumed");
@@ -47,7 +47,7 @@ fn a_plan_is_refused_after_an_edit_of_what_it_may_have_read() {
     commit(&project);
     project.write("data/x.txt", "three");
 
-    project.run("apply x --yes").exits(1).stderr_has("`data/x.txt` changed since");
+    project.run("apply x --saved").exits(1).stderr_has("`data/x.txt` changed since");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_plan_survives_a_commit_of_other_stacks_documents_and_what_it_was_made_from(
     project.write("infrastructure/01-a/y/main.tf", &SIMPLE.replace("one", "other"));
     commit(&project);
 
-    project.run("apply x").succeeds().stderr_has("applied +1 ~0 -0");
+    project.run("apply x --saved").succeeds().stderr_has("applied +1 ~0 -0");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_plan_made_with_another_environment_is_refused() {
     project.run("plan").succeeds();
     project.write("infra.yaml", &env("two"));
 
-    project.run("apply --yes").exits(1).stderr_has("error[stale-plan]").stderr_has("`env` in infra.yaml");
+    project.run("apply --saved").exits(1).stderr_has("error[stale-plan]").stderr_has("`env` in infra.yaml");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn an_image_beside_the_configuration_is_not_held_in_memory() {
     assert!(most > 0 && most < 300 * 1024, "{most} KiB");
     let last = std::fs::File::options().write(true).open(&image).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&last, b"x", 1536 * MIB - 1).unwrap();
-    project.run("apply x --yes").exits(1).stderr_has("error[stale-plan]");
+    project.run("apply x --saved").exits(1).stderr_has("error[stale-plan]");
 }
 
 /// Returns the most memory that a process had so far, in KiB; nothing of one that has ended.
@@ -129,5 +129,5 @@ fn a_pipe_or_a_device_beside_the_configuration_is_not_waited_for() {
     nix::unistd::mkfifo(&project.path("data/y.txt"), nix::sys::stat::Mode::S_IRWXU).unwrap();
 
     project.run("plan x").succeeds();
-    project.run("apply x").succeeds();
+    project.run("apply x --saved").succeeds();
 }

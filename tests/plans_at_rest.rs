@@ -95,7 +95,7 @@ fn a_saved_plan_is_encrypted_and_can_be_shown_and_applied() {
     project.run("show x --plan").succeeds().stdout_has("c4n4ry-of-the-plan");
     let key = std::fs::read_to_string(project.user_state().join("infra/key")).unwrap();
     assert!(project.files_containing(key.split(' ').nth(1).unwrap().trim()).is_empty());
-    project.run("apply").succeeds().stderr_has("takes the plan that was saved");
+    project.run("apply --saved").succeeds().stderr_has("takes the plan that was saved");
     project.run("output x thing --raw").succeeds().stdout_has("c4n4ry-of-the-plan");
     assert_eq!(
         project.files_containing("c4n4ry-of-the-plan").iter().filter(|f| f.ends_with(".json")).count(),
@@ -126,6 +126,11 @@ fn a_plan_that_a_repository_brings_is_no_plan_without_trust() {
     in_ci.env("CI", "true");
     Running::start(in_ci, "apply").wait().exits(64);
     assert!(!project.has("mark"));
+    project
+        .run("apply --saved --no-input")
+        .exits(1)
+        .stderr_has("it has no saved plan that counts: nothing proves");
+    assert!(!project.has("mark"));
     let run = project.run("apply --yes --no-input").succeeds();
     run.stderr_has("planned anew: nothing proves that you made it here").stderr_has("applied +1 ~0 -0");
     assert!(!project.has("mark"));
@@ -135,7 +140,7 @@ fn a_plan_that_a_repository_brings_is_no_plan_without_trust() {
 fn a_plan_with_a_proof_of_somebody_else_is_refused_with_and_without_a_yes() {
     let project = hostile(Some("00ff"));
 
-    for args in ["apply --no-input", "apply --yes --no-input", "apply"] {
+    for args in ["apply --saved --no-input", "apply --yes --no-input", "apply --saved"] {
         let run = project.run(args).exits(77);
         run.stderr_has("error[untrusted-plan]").stderr_has("not made by you here").stderr_has("--trust");
     }
@@ -152,7 +157,7 @@ fn a_plan_that_the_caller_trusts_is_taken_as_it_is() {
         edit_record(&project, |record| record["changes"] = json!([{"address": "a.b", "action": "create"}]));
         let project = if trust.is_empty() { project.env("INFRA_TRUST", ".") } else { project };
 
-        project.run(&format!("apply --no-input {trust}")).succeeds();
+        project.run(&format!("apply --saved --no-input {trust}")).succeeds();
 
         assert!(project.has("mark"));
     }
@@ -236,7 +241,7 @@ fn another_checkout_of_the_same_user_takes_a_plan_and_another_project_does_not()
         other.write(RECORD, &project.read(RECORD));
         std::fs::copy(project.path(PLAN), other.path(PLAN)).unwrap();
 
-        other.run("apply --no-input").exits(code);
+        other.run("apply --saved --no-input").exits(code);
     }
 }
 
@@ -269,7 +274,7 @@ fn plan_files_that_are_no_files_are_refused_without_waiting() {
             std::fs::remove_file(&path).unwrap();
             make();
 
-            project.run("apply --yes").exits(code).stderr_has(words);
+            project.run("apply --saved").exits(code).stderr_has(words);
 
             if code == 65 {
                 std::fs::remove_file(&path).unwrap();
@@ -330,7 +335,7 @@ fn what_a_stack_or_the_caller_says_about_plans_is_left_as_it_is() {
         project.run("plan").succeeds();
 
         assert!(begins(&project, PLAN, &format!(r#"{{"meta":{{"key_provider.{provider}""#)), "{provider}");
-        project.run("apply --no-input").succeeds().stderr_has("applied +1 ~0 -0");
+        project.run("apply --saved --no-input").succeeds().stderr_has("applied +1 ~0 -0");
     }
 }
 
@@ -340,10 +345,10 @@ fn a_state_that_another_stack_reads_stays_readable() {
     let reading = "terraform {\n  backend \"http\" {}\n}\n\ndata \"terraform_remote_state\" \"x\" {\n  backend = \"local\"\n  config  = { path = \"../x/x.tfstate\" }\n}\n\noutput \"read\" {\n  value = data.terraform_remote_state.x.outputs.thing\n}\n";
     let project = Project::new().stack("01-a/x", &local).stack("01-a/y", reading);
     project.run("plan x").succeeds();
-    project.run("apply x").succeeds();
+    project.run("apply x --saved").succeeds();
 
     project.run("plan y").succeeds();
-    project.run("apply y").succeeds();
+    project.run("apply y --saved").succeeds();
 
     project.run("output y read --raw").succeeds().stdout_has("one");
 }

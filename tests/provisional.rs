@@ -233,7 +233,7 @@ fn without_a_terminal_a_reviewed_plan_with_another_value_is_refused_and_tells_th
     let project = changed_on_both_sides();
     project.run("plan --all").succeeds();
 
-    let run = project.run("apply --all --json").exits(1);
+    let run = project.run("apply --all --saved --json").exits(1);
 
     assert_eq!(run.result_of("02-b/consumer"), "skipped");
     run.stderr_has("its plan is not what was shown, and nobody approved the difference")
@@ -249,9 +249,39 @@ fn without_a_terminal_a_reviewed_plan_that_is_made_again_as_shown_is_applied() {
     project.write("infrastructure/02-b/consumer/main.tf", &touched);
     project.run("plan --all").succeeds();
 
-    project.run("apply --all").succeeds().stderr_lacks("not what was shown");
+    project.run("apply --all --saved").succeeds().stderr_lacks("not what was shown");
 
     assert_eq!(vm(&project), "fixed");
+}
+
+#[test]
+fn a_run_of_saved_plans_that_is_begun_again_goes_on_with_what_the_first_one_changed() {
+    for (value, code) in [("\"fixed\"", 0), ("\"x-${var.host}\"", 1)] {
+        let project = changed(UPDATED);
+        let touched = UPDATED.replace("input = var.host", &format!("input = {value}"));
+        project.write("infrastructure/02-b/consumer/main.tf", &touched);
+        project.run("plan --all").succeeds();
+        project.run("apply producer --saved").succeeds();
+
+        let run = project.run("apply --all --saved --json").exits(code);
+
+        assert_eq!(run.result_of("01-a/producer"), "no_changes");
+        assert_eq!(vm(&project), if code == 0 { "fixed" } else { "pve1" });
+    }
+}
+
+#[test]
+fn a_value_that_somebody_else_changed_makes_saved_plans_stale() {
+    let project = project(UPDATED);
+    project.run("apply --all --yes").succeeds();
+    project.write("infrastructure/02-b/consumer/main.tf", &UPDATED.replace("var.host", "[var.host]"));
+    project.run("plan consumer").succeeds();
+    project.write("infrastructure/01-a/producer/main.tf", &PRODUCER.replace("pve1", "pve2"));
+    project.run("apply producer --yes").succeeds();
+
+    let run = project.run("apply consumer --saved").exits(1);
+
+    run.stderr_has("error[stale-plan]").stderr_has("the values it takes from other stacks changed since");
 }
 
 #[test]
@@ -407,7 +437,7 @@ fn without_a_terminal_a_reviewed_plan_that_became_another_is_refused() {
     let project = changed(&replaced());
     project.run("plan --all").succeeds();
 
-    let run = project.run("apply --all --json").exits(1);
+    let run = project.run("apply --all --saved --json").exits(1);
 
     assert_eq!(run.result_of("01-a/producer"), "succeeded");
     assert_eq!(run.result_of("02-b/consumer"), "skipped");

@@ -267,10 +267,10 @@ fn the_next_step_after_a_layer_is_about_that_layer_and_does_what_it_says() {
 
     let run = project.run("plan --layer hypervisors").succeeds();
 
-    let said = "  next: apply exactly this: `infra apply --layer hypervisors`";
+    let said = "  next: apply exactly this: `infra apply --layer hypervisors --saved`";
     let line = run.stderr.lines().find(|line| line.starts_with("  next: ")).unwrap();
     assert_eq!(line, said);
-    let applied = project.run("apply --layer hypervisors --json").succeeds();
+    let applied = project.run("apply --layer hypervisors --saved --json").succeeds();
     assert_eq!(applied.json()["stacks"].as_array().unwrap().len(), 6);
     applied.stderr_has("next: see what it made: `infra output --layer hypervisors`");
     project.run("output --layer hypervisors").succeeds().stdout_has("01-hypervisors/server-5");
@@ -281,7 +281,7 @@ fn a_saved_plan_is_told_to_be_taken_once_though_it_is_looked_at_again_in_its_tur
     let project = Project::new().stack("01-a/x", SIMPLE).stack("02-b/y", SIMPLE);
     project.run("plan --all").succeeds();
 
-    let run = project.run("apply --all").succeeds();
+    let run = project.run("apply --all --saved").succeeds();
 
     assert_eq!(run.stderr.matches("02-b/y: takes the plan that was saved").count(), 1, "{run}");
 }

@@ -127,7 +127,7 @@ fn a_saved_plan_holds_the_value_only_in_the_plan_itself() {
     let (project, _key) = with_sops(&format!("api_token: {CANARY}\n"));
 
     project.run("plan -v").succeeds().stderr_lacks(CANARY).stdout_lacks(CANARY);
-    project.run("apply").succeeds();
+    project.run("apply --saved").succeeds();
 
     assert!(digest_is_of(&project, CANARY));
     assert!(project.files_containing(CANARY).is_empty());
@@ -212,7 +212,7 @@ fn a_state_passphrase_encrypts_state_and_plan() {
         with_sops(&format!("api_token: {CANARY}\nstate_encryption_passphrase: a-long-${{odd}}-passphrase\n"));
 
     project.run("plan").succeeds();
-    project.run("apply").succeeds();
+    project.run("apply --saved").succeeds();
 
     assert!(digest_is_of(&project, CANARY));
     assert!(!project.files_containing("encrypted_data").is_empty());

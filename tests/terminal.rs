@@ -45,9 +45,119 @@ fn anything_but_a_yes_changes_nothing() {
 
     let (code, screen) = person.wait();
     assert_eq!(code, Some(1), "{screen}");
-    assert!(screen.contains("not approved"), "{screen}");
+    let said = screen.rsplit_once("attribute)").expect("a question").1;
+    assert_eq!(said.split_whitespace().collect::<Vec<_>>(), ["maybe", "nothing", "was", "done"], "{screen}");
     assert!(project.resources("x").is_empty());
     assert!(!project.has(".infra/plans/01-a/x.tfplan"));
+}
+
+#[test]
+fn a_no_to_saved_plans_of_many_stacks_says_only_that_nothing_was_done() {
+    let project = project().stack("01-a/y", SIMPLE).stack("02-b/z", SIMPLE);
+    project.run("apply y --yes").succeeds();
+    project.run("plan --all").succeeds();
+    for answer in ["n", "", "\u{4}"] {
+        let mut person = at_terminal(&project, "apply --all");
+
+        person.sees("02-b/z  +1 ~0 -0 · saved ").sees("Apply these changes to 2 stacks? [y/N]");
+        person.types(answer);
+
+        let (code, screen) = person.wait();
+        let said = screen.rsplit_once("attribute)").expect("a question").1;
+        assert_eq!(code, Some(1), "{screen}");
+        assert_eq!(
+            said.trim_start_matches(['n', '^', 'D', '\u{8}', ' ']).trim(),
+            "nothing was done",
+            "{screen}"
+        );
+    }
+    assert!(project.has(".infra/plans/01-a/x.tfplan"), "what was saved stays");
+    let stacks = project.newest_events();
+    assert!(stacks.contains("\"nothing_done\"") && stacks.contains("\"not approved\""), "{stacks}");
+}
+
+#[test]
+fn a_saved_plan_is_shown_with_its_age_and_asked_about() {
+    let project = project();
+    project.run("apply --yes").succeeds();
+    project.write("infrastructure/01-a/x/main.tf", "terraform {\n  backend \"http\" {}\n}\n");
+    project.run("plan").succeeds();
+    let mut person = at_terminal(&project, "apply");
+
+    person.sees("terraform_data.thing will be destroyed").sees("takes the plan that was saved 0.");
+    person.sees("Apply these changes? [y/N]");
+    assert_eq!(project.resources("x"), ["terraform_data.thing"]);
+    person.types("y");
+
+    let (code, screen) = person.wait();
+    assert_eq!((code, screen.matches("[y/N]").count()), (Some(0), 1), "{screen}");
+    assert!(project.resources("x").is_empty());
+}
+
+#[test]
+fn a_saved_plan_that_no_longer_fits_is_planned_again_and_asked_about() {
+    let project = project();
+    project.run("plan").succeeds();
+    project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
+    let mut person = at_terminal(&project, "apply");
+
+    person.sees("planned again").sees("changed since").sees("\"two\"").sees("Apply these changes? [y/N]");
+    person.types("y");
+
+    assert_eq!(person.wait().0, Some(0));
+    project.run("output x thing --raw").succeeds().stdout_has("two");
+}
+
+#[test]
+fn a_stack_whose_outputs_alone_change_is_in_the_question() {
+    let project = project().stack("01-a/y", SIMPLE);
+    project.run("apply --all --yes").succeeds();
+    let more = format!("{SIMPLE}\noutput \"more\" {{\n  value = 1\n}}\n");
+    project.write("infrastructure/01-a/x/main.tf", &more);
+    project.write("infrastructure/01-a/y/main.tf", &SIMPLE.replace("one", "two"));
+    for _ in ["planned now", "saved before"] {
+        let mut person = at_terminal(&project, "apply --all");
+
+        person.sees("01-a/x  outputs only").sees("Apply these changes to 2 stacks? [y/N]");
+        person.types("n");
+
+        assert_eq!(person.wait().0, Some(1));
+        project.run("plan --all").succeeds();
+    }
+}
+
+#[test]
+fn a_d_shows_every_attribute_by_stack_and_asks_again() {
+    let secret = SIMPLE.replace("\"one\"", "sensitive(\"c4n4ry\")");
+    let secret = secret.replace("value = ", "sensitive = true\n  value = ");
+    let project = project().stack("02-b/y", &secret);
+    project.run("plan x").succeeds();
+    let mut person = at_terminal(&project, "apply --all");
+    person.sees("Apply these changes to 2 stacks? [y/N] (d shows every attribute)");
+    let before = person.screen();
+    assert!(!before.contains("+ input"), "{before}");
+    person.types("d");
+    person.sees("(sensitive value)").sees("+ input  = \"one\"");
+    assert!(project.resources("x").is_empty());
+    person.types("y");
+
+    let (code, screen) = person.wait();
+    assert_eq!((code, screen.matches("[y/N]").count()), (Some(0), 2), "{screen}");
+    assert!(!screen.contains("c4n4ry"), "{screen}");
+}
+
+#[test]
+fn saved_plans_are_applied_without_a_question_where_that_is_asked_for() {
+    let project = project().stack("01-a/y", SIMPLE);
+    project.run("plan --all --out-dir kept").succeeds();
+
+    let (code, screen) = at_terminal(&project, "apply x --plan-dir kept").wait();
+
+    assert_eq!((code, screen.contains("[y/N]")), (Some(0), false), "{screen}");
+    project.write("infrastructure/01-a/y/main.tf", &SIMPLE.replace("one", "two"));
+    let (code, screen) = at_terminal(&project, "apply y --plan-dir kept --yes").wait();
+    assert_eq!((code, screen.contains("[y/N]")), (Some(1), false), "{screen}");
+    assert!(screen.contains("error[stale-plan]"), "{screen}");
 }
 
 #[test]

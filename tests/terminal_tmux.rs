@@ -137,3 +137,30 @@ fn a_narrow_window_has_one_row_for_each_line() {
     assert_eq!(block[3], "  0/3 done · 3 running…", "{rows:#?}");
     assert!(block[4..].iter().all(|row| row.is_empty()), "{rows:#?}");
 }
+
+#[test]
+fn the_question_lists_saved_plans_with_their_age_and_d_shows_their_attributes_at_any_width() {
+    let stack = "terraform {\n  backend \"http\" {}\n}\n\nresource \"terraform_data\" \"a\" {\n  input = \"one\"\n}\n";
+    for columns in [80, 200] {
+        let project = Project::new().stack("01-a/x", stack).stack("01-a/y", stack);
+        project.run("plan x").succeeds();
+        let window = Tmux::start(&project.command("apply --all"), columns, 50);
+        let question = "Apply these changes to 2 stacks? [y/N] (d shows every attribute)";
+        let asked = |rows: &[String]| rows.iter().filter(|row| row.starts_with(question)).count();
+
+        let rows = window.until("the question", |rows| asked(rows) == 1);
+        assert!(rows.iter().any(|row| row.starts_with("01-a/x  +1 ~0 -0 · saved ")), "{rows:#?}");
+        assert!(rows.iter().any(|row| row == "01-a/y  +1 ~0 -0"), "{rows:#?}");
+        window.types("d");
+        let rows = window.until("the question again", |rows| asked(rows) == 2);
+        assert_eq!(rows.iter().filter(|row| row.contains("+ input  = \"one\"")).count(), 2, "{rows:#?}");
+        window.types("n");
+
+        assert_eq!(window.wait(), 1);
+        let rows = window.history();
+        let end = rows.iter().rposition(|row| row.starts_with(question)).expect("a question");
+        let said: Vec<&String> = rows[end + 1..].iter().filter(|row| !row.is_empty()).collect();
+        assert_eq!(said[0], "  nothing was done", "{rows:#?}");
+        assert!(said.len() == 1 || said[1].starts_with("Pane is dead"), "{rows:#?}");
+    }
+}

@@ -7,20 +7,24 @@ use clap::Args;
 use super::Context;
 use super::stack_args::StackArgs;
 use super::stack_run::{Request, RunArgs, execute};
-use crate::engine::StalePlans;
 use crate::error::{Exit, Result};
 use crate::model::RunCommand;
 
-/// Apply the saved plans, or plan, show, ask and apply
-///
-/// A plan that `infra plan` saved is applied exactly as it was shown. Lower layers come
-/// first; a layer is planned when the layers below it are applied.
+/// Show what will be done, ask once, and do it
 ///
 /// Examples:
 ///   infra apply                     the stack of this folder
-///   infra apply --all --yes         everything, without a question
 ///   infra apply --layer platforms   one layer
+///   infra apply --all --yes         everything as it is now, without a question
+///   infra apply --all --saved       exactly the plans that `infra plan --all` saved
+///   infra apply --all --plan-dir D  exactly those of `infra plan --all --out-dir D`
 ///   infra apply --resume --yes      what the last apply left undone
+///
+/// Plans that `infra plan` saved are taken as they are where they still fit; what no longer
+/// fits is planned again, shown and asked about. Lower layers come first; a layer is planned
+/// when the layers below it are applied. Without a terminal `--yes` or `--saved` is needed.
+/// `--saved` looks at all plans before the first is applied: one that no longer fits, and
+/// nothing is done (exit 1). A stack without a saved plan is named and left.
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct ApplyArgs {
@@ -31,10 +35,13 @@ pub struct ApplyArgs {
     /// Do not ask
     #[arg(long, short = 'y', visible_alias = "auto-approve")]
     yes: bool,
-    /// Plan again what was saved but no longer fits, instead of refusing it
+    /// Apply exactly the saved plans, without a question; refuse all if one no longer fits
     #[arg(long)]
+    saved: bool,
+    /// What happens without it too
+    #[arg(long, hide = true)]
     plan_only_stale: bool,
-    /// Take the saved plans from this folder
+    /// Apply exactly the plans that were saved in this folder, as with `--saved`
     #[arg(long, value_name = "D")]
     plan_dir: Option<PathBuf>,
     /// Let protected stacks lose resources without a question
@@ -49,7 +56,7 @@ pub struct ApplyArgs {
 pub async fn run(args: ApplyArgs, context: &Context) -> Result<Exit> {
     let request = Request {
         yes: args.yes,
-        stale: if args.plan_only_stale { StalePlans::Replan } else { StalePlans::Refuse },
+        saved: args.saved || args.plan_dir.is_some(),
         plans_dir: args.plan_dir.map(|dir| context.cwd.join(dir)),
         allow_destroy: args.allow_destroy,
         extra: args.extra,

@@ -5,7 +5,6 @@ use clap::Args;
 use super::Context;
 use super::stack_args::StackArgs;
 use super::stack_run::{Request, RunArgs, execute};
-use crate::engine::StalePlans;
 use crate::error::{Exit, Result};
 use crate::model::RunCommand;
 use crate::tofu::call::PlanMode;
@@ -51,8 +50,6 @@ pub async fn run(args: DestroyArgs, context: &Context) -> Result<Exit> {
     let request = Request {
         mode: PlanMode::Destroy,
         yes: args.yes,
-        // A plan that was saved for apply says nothing about destroying.
-        stale: StalePlans::Replan,
         allow_destroy: args.allow_destroy,
         removed: args.removed,
         force: args.force,

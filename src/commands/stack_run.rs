@@ -11,13 +11,10 @@ use super::stack_args::StackArgs;
 use super::standing::{Dependents, Standing, tell_staying, widened};
 use super::workspace::{Purpose, Workspace};
 use super::{Context, configure};
-use crate::engine::{
-    self, Approval, PlanRecord, Provenance, RunOptions, SavedPlans, Session, StalePlans, StateCheck,
-    StateNeed, Verdict, WhenToInit,
-};
+use crate::engine::{self, Approval, RunOptions, Session, StateCheck, StateNeed, WhenToInit};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::events::Events;
-use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, StackRun, Staying, quoted};
+use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, Staying, quoted};
 use crate::process;
 use crate::report::{
     Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, Scope, listen,
@@ -71,8 +68,8 @@ pub struct Request {
     pub mode: PlanMode,
     /// Whether the yes was given on the command line.
     pub yes: bool,
-    /// What happens to stale plans.
-    pub stale: StalePlans,
+    /// Whether saved plans are applied and nothing else.
+    pub saved: bool,
     /// Where plans lie, if not in the usual place.
     pub plans_dir: Option<std::path::PathBuf>,
     /// Whether a protected stack may lose resources.
@@ -106,7 +103,7 @@ impl Request {
             run,
             mode: PlanMode::Normal,
             yes: false,
-            stale: StalePlans::Refuse,
+            saved: false,
             plans_dir: None,
             allow_destroy: false,
             detailed_exitcode: false,
@@ -114,6 +111,15 @@ impl Request {
             force: false,
             undone: None,
             extra: Vec::new(),
+        }
+    }
+
+    /// Returns who says yes; what was reviewed is stricter than a yes to anything.
+    const fn approval(&self) -> Approval {
+        match (self.saved, self.yes) {
+            (true, _) => Approval::Saved,
+            (false, true) => Approval::Given,
+            (false, false) => Approval::Ask,
         }
     }
 }
@@ -143,7 +149,7 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     }
     let options = options(&request, &workspace, chosen.len(), context);
     check_arguments(&request)?;
-    check_can_ask(&workspace, &plan, &request, &options, context)?;
+    check_can_ask(&plan, &request, context)?;
     let report = run(&workspace, &plan, options, (&request, &standing), context).await?;
     if request.run.json {
         context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
@@ -298,12 +304,23 @@ fn scope(workspace: &Workspace, request: &Request, context: &Context) -> Scope {
         keeps_no_plans: plans.is_none() && UserKey::load(&context.env).is_err(),
         plans_dir: plans.map(|dir| quoted(&dir)),
         to_go_on: to_go_on(request, asks),
+        saved: request.saved,
+        unattended: context.asking() == Asking::Nobody,
     }
 }
 
 /// Returns the flags that the same command needs again.
 fn to_go_on(request: &Request, asks: bool) -> Option<String> {
-    let flags = [("--removed", request.removed), ("--force", request.force), ("--yes", request.yes && asks)];
+    let saved = request.saved && request.plans_dir.is_none();
+    let yes = request.yes && !request.saved && asks;
+    let allows = request.allow_destroy && request.saved;
+    let flags = [
+        ("--removed", request.removed),
+        ("--force", request.force),
+        ("--yes", yes),
+        ("--saved", saved),
+        ("--allow-destroy", allows),
+    ];
     let flags: Vec<&str> = flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect();
     (!flags.is_empty()).then(|| flags.join(" "))
 }
@@ -315,12 +332,12 @@ fn options(request: &Request, workspace: &Workspace, stacks: usize, context: &Co
     RunOptions {
         private_dir: workspace.project.runs_dir().join(&run_id).join("plans"),
         run_id,
-        approval: if request.yes { Approval::Given } else { Approval::Ask },
+        approval: request.approval(),
+        whole_plans: stacks == 1 && request.approval() == Approval::Ask,
         has_person: context.asking() != Asking::Nobody,
         trusted: context.trust.covers(&workspace.project.root),
         mode: request.mode,
         init: if request.run.init { WhenToInit::Always } else { WhenToInit::Needed },
-        stale: request.stale,
         plans_dir: request.plans_dir.clone().unwrap_or_else(|| workspace.project.plans_dir()),
         lock_timeout: request.run.lock_timeout.clone(),
         extra: request.extra.clone(),
@@ -358,6 +375,10 @@ fn check_arguments(request: &Request) -> Result<()> {
             .hint("`--out-dir`, `--json` and `--lock-timeout` are infra's own ways")
             .hint("for tofu alone: `infra tofu --stack STACK -- …`"));
     }
+    if request.saved && !request.extra.is_empty() {
+        return Err(Error::usage("saved plans are applied as they were made: nothing can follow `--` here")
+            .hint("give it to the plan, which keeps it: `infra plan … -- …`, then `infra apply … --saved`"));
+    }
     match &request.plans_dir {
         Some(dir) if request.command == RunCommand::Apply && !dir.is_dir() => {
             Err(Error::usage(format!("`--plan-dir {}` is no folder", dir.display())))
@@ -367,49 +388,29 @@ fn check_arguments(request: &Request) -> Result<()> {
 }
 
 /// Refuses a run that would have to ask somebody who is not there.
-fn check_can_ask(
-    workspace: &Workspace,
-    plan: &RunPlan,
-    request: &Request,
-    options: &RunOptions,
-    context: &Context,
-) -> Result<()> {
-    let asks = plan.command.is_ordered() && options.approval == Approval::Ask;
+fn check_can_ask(plan: &RunPlan, request: &Request, context: &Context) -> Result<()> {
+    let asks = plan.command.is_ordered() && request.approval() == Approval::Ask;
     if !asks || context.asking() != Asking::Nobody {
         return Ok(());
     }
-    let plans = SavedPlans::at(&options.plans_dir);
-    // One that was saved for another purpose is refused later, with the reason.
-    let fits = |mode: PlanMode| plan.command == RunCommand::Apply || mode == PlanMode::Destroy;
-    let key = UserKey::existing(&context.env).ok().flatten();
-    let provenance = Provenance {
-        project: &workspace.project,
-        plans: &plans,
-        key: key.as_ref(),
-        trusted: options.trusted,
-    };
-    // One that somebody else made is refused later, with the reason.
-    let counts = |run: &StackRun, record: &PlanRecord| {
-        !matches!(provenance.verdict(record, &run.stack), Verdict::Ignore(_))
-    };
-    let reviewed = |run: &&StackRun| match plans.load(&run.stack.id) {
-        Ok(Some(record)) => fits(record.mode) && counts(run, &record),
-        _ => false,
-    };
-    let Some(unreviewed) = plan.stacks().find(|run| !reviewed(run)) else { return Ok(()) };
     let why = if context.no_input { "`--no-input` was given" } else { "there is no terminal" };
-    let (typed, id) = (request.typed, &unreviewed.stack.id);
-    let chosen = request.stacks.typed().filter(|_| typed != "up").map(|words| format!(" {words}"));
-    let chosen = chosen.unwrap_or_default();
-    let error = Error::usage(format!("`{typed}` has to ask before it changes `{id}`, but {why}"));
-    let ignored = plans.load(id).ok().flatten().map(|record| provenance.verdict(&record, &unreviewed.stack));
-    let error = match ignored {
-        Some(Verdict::Ignore(why)) => error.detail(format!("its saved plan is not taken: {why}")),
-        _ => error,
+    let typed = request.typed;
+    let what = match plan.stacks().collect::<Vec<_>>().as_slice() {
+        [one] => format!("`{}`", one.stack.id),
+        several => format!("{} stacks", several.len()),
     };
-    Err(error
-        .hint(format!("say yes beforehand: `infra {typed}{chosen} --yes`"))
-        .hint_if((typed == "apply").then(|| format!("or review the plans first: `infra plan{chosen}`"))))
+    let words = request.stacks.typed().filter(|_| typed != "up").map(|words| format!(" {words}"));
+    let chosen = words.unwrap_or_default();
+    let resumes = if request.run.resume { " --resume" } else { "" };
+    let reviewed = || match request.run.resume {
+        true => "or apply exactly what was reviewed: `infra apply --resume --saved`".to_owned(),
+        false => format!(
+            "or apply exactly what was reviewed: `infra plan{chosen}`, then `infra apply{chosen} --saved`"
+        ),
+    };
+    Err(Error::usage(format!("`{typed}` has to ask before it changes {what}, but {why}"))
+        .hint(format!("say yes beforehand: `infra {typed}{chosen}{resumes} --yes`"))
+        .hint_if((typed == "apply").then(reviewed)))
 }
 
 /// Accepts what tofu accepts for a time: `90s`, `5m`, `1h30m`.

@@ -5,7 +5,6 @@ use clap::Args;
 use super::stack_args::StackArgs;
 use super::stack_run::{Request, RunArgs, execute};
 use super::{Context, configure};
-use crate::engine::StalePlans;
 use crate::error::{Exit, Result};
 use crate::model::RunCommand;
 
@@ -27,11 +26,7 @@ pub struct UpArgs {
 /// Runs the command.
 pub async fn run(args: UpArgs, context: &Context) -> Result<Exit> {
     configure::bring_up_to_date(context).await?;
-    let request = Request {
-        typed: "up",
-        yes: args.yes,
-        stale: StalePlans::Replan,
-        ..Request::new(RunCommand::Apply, StackArgs::all(), args.run)
-    };
+    let request =
+        Request { typed: "up", yes: args.yes, ..Request::new(RunCommand::Apply, StackArgs::all(), args.run) };
     execute(request, context).await
 }

@@ -29,10 +29,20 @@ pub(super) struct Leftover {
     pub error: StackError,
 }
 
+/// What becomes of a plan that is not what was shown; somebody is asked if neither is said.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fate {
+    /// It is applied, because a yes was given beforehand.
+    pub applied: bool,
+    /// It is left as it is.
+    pub left: bool,
+}
+
 impl<'a> Conductor<'a> {
     /// Applies a plan; after a transient error what is left of it is planned and applied again.
     pub async fn apply(&self, run: &'a StackRun, planned: Planned) -> Result<Applied, Stop> {
         let shown = planned.as_shown();
+        self.changes.set(true);
         let outcome = self.apply_with_retries(run, planned, &shown).await;
         shown.plans.remove_retired(&run.stack.id)?;
         outcome
@@ -45,13 +55,20 @@ impl<'a> Conductor<'a> {
         shown: &ShownPlan,
     ) -> Result<Applied, Stop> {
         let mut retries = Retries::of(self.session, &run.stack.id);
+        let mut overtaken = false;
         loop {
             let error = match self.life(run).apply(&planned).await {
                 Ok(()) => return Ok(Applied::Done(Box::new(planned))),
-                Err(Stop::Failed(error)) if retries.allows(&error) => error,
+                Err(Stop::Failed(error)) if !overtaken && self.is_overtaken(&error) => {
+                    overtaken = true;
+                    error
+                }
+                Err(Stop::Failed(error)) if retries.allows(&error) => {
+                    retries.pause(&error).await;
+                    error
+                }
                 Err(stop) => return Err(stop),
             };
-            retries.pause(&error).await;
             let life = StackLife { beside: Some(&shown.plans), ..self.life(run) };
             let plan = life.plan_privately().await?;
             if plan.record.is_empty() {
@@ -67,18 +84,34 @@ impl<'a> Conductor<'a> {
         }
     }
 
+    /// Returns whether another run changed the state since the plan was made, so that tofu did nothing.
+    fn is_overtaken(&self, error: &StackError) -> bool {
+        self.options.approval != Approval::Saved && error.code.as_deref() == Some(StackError::STALE_PLAN)
+    }
+
     /// Returns whether what is left may be applied, and tells if it is not what was shown.
     fn goes_on_with(&self, run: &StackRun, rest: &Planned, comparison: &Comparison) -> bool {
         let Some(note) = comparison.note() else { return true };
         let applied = self.options.approval == Approval::Given && !self.loses_protected(run, rest);
-        self.tell_differing(run, comparison, note, applied);
+        self.tell_differing(
+            run,
+            comparison,
+            note,
+            Fate { applied, left: self.options.approval == Approval::Saved },
+        );
         applied
     }
 
     /// Tells that a plan is not what was shown.
-    pub fn tell_differing(&self, run: &StackRun, comparison: &Comparison, note: String, applied: bool) {
+    pub fn tell_differing(&self, run: &StackRun, comparison: &Comparison, note: String, fate: Fate) {
         let (stack, differences) = (run.stack.id.clone(), comparison.differences().to_vec());
-        self.session.events.emit(RunEvent::PlanDiffers { stack, differences, note, applied });
+        self.session.events.emit(RunEvent::PlanDiffers {
+            stack,
+            differences,
+            note,
+            applied: fate.applied,
+            left: fate.left,
+        });
     }
 
     /// Says what stands in the way of applying what is left of a plan.

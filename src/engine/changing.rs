@@ -4,13 +4,14 @@
 //! show it all. Then each stack has its turn when those before it are done. A plan that
 //! was made before a stack below was applied is made again in its turn, and goes on
 //! without a question only if it does nothing but what was shown. What needs a new yes is
-//! set aside until nothing else can run. Begin at `plan_approve_apply`.
+//! set aside until nothing else can run. Where saved plans alone are applied, `saved_run`
+//! looks at all of them first. Begin at `plan_approve_apply`.
 
 use std::cell::RefCell;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::applying::Applied;
+use super::applying::{Applied, Fate};
 use super::consent::Case;
 use super::failure::Stop;
 use super::known_states::note_state;
@@ -21,34 +22,35 @@ use super::saved_plan::SavedPlans;
 use super::shown_plan::Comparison;
 use super::side_by_side::{Turn, work_through};
 use super::stack_life::{Planned, ShownPlan, StackLife, Upstream};
-use crate::events::{Proposal, Question, RunEvent};
-use crate::model::{PlanDifference, RunCommand, StackError, StackId, StackRun, Step};
+use crate::error::Error;
+use crate::events::{Answer, Proposal, Question, RunEvent};
+use crate::model::{PlanDifference, RunCommand, Safe, StackError, StackId, StackRun, Step};
 
 /// What lies on the desk of a stack between its turns.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
     /// The plan, or why there is none.
-    outcome: Option<Result<Planned, Stop>>,
+    pub outcome: Option<Result<Planned, Stop>>,
     /// Whether it was made before the stacks below had their turn.
-    early: bool,
+    pub early: bool,
     /// What somebody said yes to.
-    approved: Option<ShownPlan>,
+    pub approved: Option<ShownPlan>,
     /// Whether somebody said no.
-    declined: bool,
+    pub declined: bool,
     /// Whether the stack has its result already.
-    finished: bool,
+    pub finished: bool,
     /// Why its plan cannot be the last word yet, or is not the one that was shown.
-    note: Option<String>,
+    pub note: Option<String>,
     /// What of the plan was not shown before, if some of it was.
-    differences: Vec<PlanDifference>,
+    pub differences: Vec<PlanDifference>,
     /// What went wrong before somebody had to be asked.
-    error: Option<StackError>,
+    pub error: Option<StackError>,
     /// What planning took; a person's thinking does not count.
-    spent: SignedDuration,
+    pub spent: SignedDuration,
 }
 
 impl Desk {
-    fn plan(&self) -> Option<&Planned> {
+    pub fn plan(&self) -> Option<&Planned> {
         self.outcome.as_ref()?.as_ref().ok()
     }
 
@@ -74,12 +76,18 @@ impl Desk {
         self.outcome.is_some() && !self.has_changes() && self.note.is_some()
     }
 
-    fn has_changes(&self) -> bool {
+    pub fn has_changes(&self) -> bool {
         self.plan().is_some_and(|planned| !planned.record.is_empty())
+    }
+
+    /// Whether a person decides about it even where reviewed plans need no question: somebody else
+    /// made its plan.
+    fn is_for_a_person(&self) -> bool {
+        self.approved.is_some() || self.plan().is_some_and(|planned| planned.foreign)
     }
 }
 
-type Desks = Vec<RefCell<Desk>>;
+pub(super) type Desks = Vec<RefCell<Desk>>;
 
 /// Which stack before another will change something.
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,17 +106,18 @@ impl<'a> Conductor<'a> {
             return;
         }
         let desks: Desks = self.runs.iter().map(|_| RefCell::default()).collect();
-        if self.options.approval == Approval::Ask {
-            self.look_ahead(&desks).await;
-            let open: Vec<usize> =
-                (0..desks.len()).filter(|index| self.is_open(*index, &desks[*index])).collect();
-            self.ask_about(&open, &desks).await;
+        match self.options.approval {
+            Approval::Ask => {
+                self.look_ahead(&desks).await;
+                self.ask_about(&those(&desks, Desk::has_changes), &desks).await;
+            }
+            Approval::Saved if !self.check_saved(&desks).await => return,
+            Approval::Saved | Approval::Given => {}
         }
         let mut schedule = self.schedule(Edges::Kept);
         loop {
             work_through(&mut schedule, |index| self.turn(self.runs[index], &desks[index])).await;
-            let open: Vec<usize> =
-                (0..desks.len()).filter(|index| desks[*index].borrow().is_set_aside()).collect();
+            let open = those(&desks, Desk::is_set_aside);
             if open.is_empty() {
                 return;
             }
@@ -266,7 +275,13 @@ impl<'a> Conductor<'a> {
     }
 
     /// Finishes a stack whose plan somebody said no to, or nobody yes.
-    fn finish_unapproved(&self, run: &StackRun, planned: &Planned, desk: &RefCell<Desk>, since: Timestamp) {
+    fn finish_unapproved(
+        &self,
+        run: &'a StackRun,
+        planned: &Planned,
+        desk: &RefCell<Desk>,
+        since: Timestamp,
+    ) {
         let (error, differs) = {
             let mut desk = desk.borrow_mut();
             (desk.error.take(), desk.differs() || planned.shown_before.is_some())
@@ -293,7 +308,8 @@ impl<'a> Conductor<'a> {
         }
         if let Some(note) = compared.note() {
             let given = self.options.approval == Approval::Given && !self.loses_protected(run, planned);
-            self.tell_differing(run, &compared, note, given);
+            let left = self.options.approval == Approval::Saved && !desk.borrow().is_for_a_person();
+            self.tell_differing(run, &compared, note, Fate { applied: given, left });
         }
         Some(compared)
     }
@@ -322,17 +338,27 @@ impl<'a> Conductor<'a> {
     }
 
     /// Asks once about several stacks, and notes the answer on their desks.
-    async fn ask_about(&self, open: &[usize], desks: &Desks) {
-        if open.is_empty() || self.session.interrupts.any() {
+    pub async fn ask_about(&self, open: &[usize], desks: &Desks) {
+        let is_asked = |index: &&usize| {
+            self.options.approval != Approval::Saved || desks[**index].borrow().is_for_a_person()
+        };
+        let (asked, left): (Vec<usize>, Vec<usize>) = open.iter().partition(|index| is_asked(index));
+        left.into_iter().for_each(|index| desks[index].borrow_mut().declined = true);
+        if asked.is_empty() || self.session.interrupts.any() {
             return;
         }
-        for index in open {
+        for index in &asked {
             let stack = self.runs[*index].stack.id.clone();
             self.session.events.emit(RunEvent::StepStarted { stack, step: Step::Approve });
         }
-        let yes = self.ask(self.question(open, desks)).await;
-        for index in open {
-            let mut desk = desks[*index].borrow_mut();
+        let yes = self.ask(&asked, desks).await;
+        if !yes && self.options.has_person && !self.changes.get() && !self.session.interrupts.any() {
+            self.session.events.emit(RunEvent::NothingDone);
+            // One no is about everything that could be done.
+            desks.iter().for_each(|desk| desk.borrow_mut().declined = true);
+        }
+        for index in asked {
+            let mut desk = desks[index].borrow_mut();
             desk.declined = !yes;
             if yes {
                 desk.approved = desk.plan().map(Planned::as_shown);
@@ -340,11 +366,32 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    async fn ask(&self, question: Question) -> bool {
-        let mut interrupts = self.session.interrupts.clone();
-        tokio::select! {
-            answer = self.session.events.ask(question) => answer,
-            _ = interrupts.beyond(0) => false,
+    /// Asks until there is a yes or a no.
+    async fn ask(&self, open: &[usize], desks: &Desks) -> bool {
+        let mut question = self.question(open, desks);
+        loop {
+            let mut interrupts = self.session.interrupts.clone();
+            let answer = tokio::select! {
+                answer = self.session.events.ask(question.clone()) => answer,
+                _ = interrupts.beyond(0) => Answer::No,
+            };
+            match answer {
+                Answer::Yes => return true,
+                Answer::No => return false,
+                Answer::Details => self.add_details(&mut question, desks).await,
+            }
+        }
+    }
+
+    /// Adds what tofu writes about each plan.
+    async fn add_details(&self, question: &mut Question, desks: &Desks) {
+        for proposal in question.proposals().iter_mut().filter(|proposal| proposal.details.is_none()) {
+            let Some(index) = self.numbers.get(&proposal.stack) else { continue };
+            let plans = desks[*index].borrow().plan().map(|planned| planned.plans.clone());
+            let Some(plans) = plans else { continue };
+            let text = self.life(self.runs[*index]).text_of(&plans).await;
+            let said = |error: Error| vec![Safe::through(&self.session.mask(), error.message())];
+            proposal.details = Some(text.unwrap_or_else(said));
         }
     }
 
@@ -369,16 +416,20 @@ impl<'a> Conductor<'a> {
         let run = self.runs[index];
         let is_protected = desk.plan().is_some_and(|planned| self.loses_protected(run, planned));
         let is_foreign = desk.plan().is_some_and(|planned| planned.foreign);
-        let note = desk.note.clone().or_else(|| is_foreign.then(|| "not made by you here".to_owned()));
+        let record = desk.plan().map(|planned| &planned.record);
         let (stack, differences) = (run.stack.id.clone(), desk.differences.clone());
-        Proposal { stack, changes, differences, note, is_protected, is_foreign }
-    }
-
-    /// Returns whether a stack has a plan that nobody said yes to.
-    fn is_open(&self, index: usize, desk: &RefCell<Desk>) -> bool {
-        let has_changes = desk.borrow().has_changes();
-        let settled = |planned: &Planned| self.is_settled(self.runs[index], planned, None, desk);
-        has_changes && !desk.borrow().plan().is_some_and(settled)
+        let own = desk.plan().filter(|planned| planned.reviewed || planned.foreign);
+        Proposal {
+            stack,
+            changes,
+            outputs_changed: record.map_or(0, |record| record.outputs_changed),
+            saved_at: own.map(|planned| planned.record.made_at),
+            details: None,
+            differences,
+            note: desk.note.clone().or_else(|| remark(desk.plan()).map(str::to_owned)),
+            is_protected,
+            is_foreign,
+        }
     }
 
     fn is_settled(
@@ -392,8 +443,11 @@ impl<'a> Conductor<'a> {
         let case = Case {
             as_shown,
             asked: desk.borrow().approved.is_some(),
-            // Somebody of this run who was shown another plan has the last word.
-            reviewed: planned.reviewed && (compared.is_none() || as_shown),
+            // Somebody of this run who was asked has the last word.
+            reviewed: self.options.approval == Approval::Saved
+                && !desk.borrow().is_for_a_person()
+                && !planned.foreign
+                && (as_shown || (planned.reviewed && compared.is_none())),
             // A yes beforehand is about plans that this user made.
             given: self.options.approval == Approval::Given && !planned.foreign,
             protected: self.loses_protected(run, planned),
@@ -408,5 +462,19 @@ impl<'a> Conductor<'a> {
     /// Returns when the stack would have begun if nobody had been asked meanwhile.
     fn since(&self, desk: &RefCell<Desk>) -> Timestamp {
         self.session.clock.now().checked_sub(desk.borrow().spent).unwrap_or(self.started)
+    }
+}
+
+/// Returns the stacks whose desks are so.
+pub(super) fn those(desks: &Desks, is_so: impl Fn(&Desk) -> bool) -> Vec<usize> {
+    (0..desks.len()).filter(|index| is_so(&desks[*index].borrow())).collect()
+}
+
+/// Says what is special about a plan.
+fn remark(planned: Option<&Planned>) -> Option<&'static str> {
+    let planned = planned?;
+    match planned.foreign {
+        true => Some("not made by you here"),
+        false => planned.record.unnamed.then_some("changes that tofu does not name"),
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Case {
     pub as_shown: bool,
     /// Whether a person of this run was shown it, and said yes.
     pub asked: bool,
-    /// Whether it is exactly the plan that was reviewed.
+    /// Whether reviewed plans are applied without a question, and it is one, or does nothing but that.
     pub reviewed: bool,
     /// Whether a yes was given beforehand.
     pub given: bool,
@@ -22,7 +22,7 @@ pub(super) struct Case {
 impl Case {
     /// Returns whether the plan may be applied without a further question.
     pub const fn is_settled(self) -> bool {
-        (self.as_shown && self.asked) || (!self.protected && (self.given || self.reviewed || self.as_shown))
+        (self.as_shown && self.asked) || (!self.protected && (self.given || self.reviewed))
     }
 }
 
@@ -37,12 +37,13 @@ mod tests {
     fn a_plan_that_nobody_saw_is_not_settled() {
         assert!(!NOBODY.is_settled());
         assert!(!Case { asked: true, ..NOBODY }.is_settled());
+        assert!(!Case { as_shown: true, ..NOBODY }.is_settled());
     }
 
     #[test]
-    fn what_was_reviewed_shown_or_allowed_beforehand_is_settled() {
+    fn what_was_reviewed_approved_or_allowed_beforehand_is_settled() {
         assert!(Case { reviewed: true, ..NOBODY }.is_settled());
-        assert!(Case { as_shown: true, ..NOBODY }.is_settled());
+        assert!(Case { as_shown: true, asked: true, ..NOBODY }.is_settled());
         assert!(Case { given: true, ..NOBODY }.is_settled());
     }
 

@@ -79,13 +79,13 @@ impl<'a> Conductor<'a> {
     }
 
     /// Finishes a stack that nobody said yes to; `differs` if somebody was shown another plan of it.
-    pub fn finish_declined(&self, run: &StackRun, planned: &Planned, differs: bool, since: Timestamp) {
+    pub fn finish_declined(&self, run: &'a StackRun, planned: &Planned, differs: bool, since: Timestamp) {
         let protected = run.protect && planned.destroys() && !self.options.allow_destroy;
         let reason = match (protected, differs) {
             (true, _) => "protected and not approved (`--allow-destroy` allows it)".to_owned(),
             (false, true) => format!(
-                "its plan is not what was shown, and nobody approved the difference; review it: `infra plan {}`",
-                run.stack.id
+                "its plan is not what was shown, and nobody approved the difference; {}",
+                self.life(run).way_to_plans(None).replacen("plan again", "review it", 1)
             ),
             (false, false) => "not approved".to_owned(),
         };

@@ -13,6 +13,8 @@ pub enum Approval {
     Ask,
     /// The caller, beforehand.
     Given,
+    /// Whoever reviewed the saved plans: they alone are applied, and only as they were shown.
+    Saved,
 }
 
 /// When `init` runs by itself.
@@ -23,16 +25,6 @@ pub enum WhenToInit {
     Needed,
     /// Always.
     Always,
-}
-
-/// What to do with a saved plan that no longer fits.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum StalePlans {
-    /// Refuse it: what was reviewed is not what would happen.
-    #[default]
-    Refuse,
-    /// Plan that stack again.
-    Replan,
 }
 
 /// The command line's decisions for a run.
@@ -50,8 +42,6 @@ pub struct RunOptions {
     pub mode: PlanMode,
     /// When `init` runs.
     pub init: WhenToInit,
-    /// What happens to stale plans.
-    pub stale: StalePlans,
     /// Where reviewed plans are saved and taken from.
     pub plans_dir: PathBuf,
     /// Where plans lie that only this run knows; nobody else may take them for reviewed.
@@ -62,6 +52,8 @@ pub struct RunOptions {
     pub extra: Vec<String>,
     /// What stays although what is below it is destroyed.
     pub staying: Staying,
+    /// Whether the whole text of a saved plan is wanted, as of one that is made now.
+    pub whole_plans: bool,
     /// Whether a protected stack may lose resources without a question.
     pub allow_destroy: bool,
     /// Whether changes alone make the exit code 2.

@@ -12,6 +12,7 @@ use super::provenance::prove;
 use super::saved_plan::{PlanRecord, SavedPlans};
 use super::source::source_fingerprint;
 use super::stack_life::{Planned, Reviewed, StackLife};
+use super::state_mark::state_mark;
 use super::watch::{Heard, Telling, Watched, listen, says_changes};
 use crate::error::Result;
 use crate::model::Step;
@@ -40,7 +41,8 @@ impl StackLife<'_> {
         let base = self.session.call_writing_plan(&self.run.stack, &self.run.env, self.home_of(&plans))?;
         let call = call::plan(base, self.plan_call(&out, &inputs), self.session.narration());
         let planning = self.run_plan(call, &out, self.is_secretive(&inputs));
-        let (planning, around) = tokio::join!(planning, self.session.surroundings());
+        let (planning, around, state) =
+            tokio::join!(planning, self.session.surroundings(), self.mark_of_state(&plans));
         let (heard, says_changes) = match planning? {
             PlanEnd::Made { heard, changes } => (heard, changes),
             PlanEnd::Failed(watched) => {
@@ -56,7 +58,7 @@ impl StackLife<'_> {
             tofu: self.session.tofu.version.to_string(),
             source,
             inputs: inputs.fingerprint(),
-            settings: self.settings()?,
+            settings: self.settings(&self.options.extra)?,
             around: around.cloned(),
             file: plans.digest(&self.run.stack.id)?,
             mode: self.options.mode,
@@ -64,6 +66,7 @@ impl StackLife<'_> {
             unnamed: says_changes && changes.is_empty() && heard.outputs_changed == 0,
             changes,
             outputs_changed: heard.outputs_changed,
+            state,
             proof: None,
         };
         // Where no key can be kept nothing can be proven, and `apply` will say so.
@@ -73,6 +76,16 @@ impl StackLife<'_> {
         plans.save(&record)?;
         self.tell_planned(&record, heard.text, Reviewed::No);
         Ok(Planned { record, plans, reviewed: false, foreign: false, shown_before: None })
+    }
+
+    /// Returns which state a plan is made from, where that will be asked again.
+    ///
+    /// A change while the plan is made is found by tofu itself.
+    async fn mark_of_state(self, plans: &SavedPlans) -> Option<String> {
+        if !plans.is_at(&self.options.plans_dir) {
+            return None;
+        }
+        state_mark(self.session, &self.run.stack).await
     }
 
     /// Returns where plans in a folder will live.

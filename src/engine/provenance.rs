@@ -58,6 +58,11 @@ impl Provenance<'_> {
         }
     }
 
+    /// Returns whether this user made a plan, or trusts who did; the plan itself may be gone.
+    pub fn is_own(&self, record: &PlanRecord, stack: &Stack) -> bool {
+        self.trusted || self.key.is_some_and(|key| is_proven(key, self.project, stack, record))
+    }
+
     fn opens(&self, mark: &str) -> bool {
         self.key.is_some_and(|key| key.plan_mark() == mark)
     }

@@ -5,7 +5,7 @@
 //! (apply, destroy: shown, approved, in order); how each ends is in `finishing`. Begin
 //! at [`run`].
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 
@@ -67,6 +67,8 @@ pub(super) struct Conductor<'a> {
     pub numbers: HashMap<&'a StackId, usize>,
     pub started: Timestamp,
     pub tally: RefCell<Tally>,
+    /// Whether anything was begun to be changed.
+    pub changes: Cell<bool>,
     /// Planned stacks whose result waits for that of a stack before them.
     pub held: RefCell<Vec<StackReport>>,
 }
@@ -86,8 +88,8 @@ impl<'a> Conductor<'a> {
             at: started,
         });
         let numbers = runs.iter().enumerate().map(|(number, run)| (&run.stack.id, number)).collect();
-        let (tally, held) = (RefCell::default(), RefCell::default());
-        Self { session, plan, options, runs, numbers, started, tally, held }
+        let (tally, held, changes) = (RefCell::default(), RefCell::default(), Cell::new(false));
+        Self { session, plan, options, runs, numbers, started, tally, changes, held }
     }
 
     async fn conduct(&self) {

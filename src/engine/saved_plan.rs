@@ -2,7 +2,8 @@
 //! applied.
 //!
 //! A plan file may hold sensitive values, so its folder is closed to others. Beside it lies
-//! a record; a plan whose record no longer fits is stale and refused. Files that somebody
+//! a record; a plan whose record no longer fits is stale. When a reviewed plan was applied, its
+//! record stays behind, so that a run that is begun again knows what is done. Files that somebody
 //! else put there are opened with care: no link out of the folder, no pipe, nothing huge.
 
 use std::fs::File;
@@ -45,6 +46,9 @@ pub struct PlanRecord {
     pub changes: Vec<ResourceChange>,
     /// How many outputs change.
     pub outputs_changed: usize,
+    /// Which state it was made from, where that can be read; see [`super::state_mark`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
     /// What only the user who made it could write; see [`super::provenance`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<String>,
@@ -98,6 +102,11 @@ impl SavedPlans {
 
     fn record_path(&self, stack: &StackId) -> PathBuf {
         self.dir.join(format!("{}.plan.json", stack.state_name()))
+    }
+
+    /// Returns where the record of a plan lies once it was applied.
+    fn applied_path(&self, stack: &StackId) -> PathBuf {
+        self.dir.join(format!("{}.applied.json", stack.state_name()))
     }
 
     /// Makes room for a new plan: removes the old one and closes the folder to others.
@@ -158,7 +167,15 @@ impl SavedPlans {
 
     /// Returns the record of a stack's saved plan, if there is one.
     pub fn load(&self, stack: &StackId) -> Result<Option<PlanRecord>> {
-        let path = self.record_path(stack);
+        self.read_record(stack, self.record_path(stack))
+    }
+
+    /// Returns the record of a stack's last plan, if that was applied as it was reviewed.
+    pub fn applied(&self, stack: &StackId) -> Option<PlanRecord> {
+        self.read_record(stack, self.applied_path(stack)).ok().flatten()
+    }
+
+    fn read_record(&self, stack: &StackId, path: PathBuf) -> Result<Option<PlanRecord>> {
         let opened = self.open(&path, LARGEST_RECORD);
         let Some(file) = opened.map_err(|why| stale(stack, &why).at(path.display()))? else {
             return Ok(None);
@@ -189,9 +206,19 @@ impl SavedPlans {
         if self.record_path(stack).exists() { Ok(()) } else { remove_file(&self.plan_path(stack)) }
     }
 
-    /// Removes a stack's plan and its record.
+    /// Removes a plan that was carried out; its record stays as a sign of that.
+    pub fn settle(&self, stack: &StackId) -> Result<()> {
+        let record = self.record_path(stack);
+        match std::fs::rename(&record, self.applied_path(stack)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io("move", &record)(error)),
+            _ => remove_file(&self.plan_path(stack)),
+        }
+    }
+
+    /// Removes a stack's plan and its records.
     pub fn remove(&self, stack: &StackId) -> Result<()> {
         remove_file(&self.record_path(stack))?;
+        remove_file(&self.applied_path(stack))?;
         remove_file(&self.plan_path(stack))
     }
 }

@@ -10,16 +10,15 @@ use super::failure::{Stop, explain, unsaved_state, way_to_save};
 use super::init::init_stack;
 use super::inputs::Inputs;
 use super::old_values::hide_old_values;
-use super::options::{RunOptions, StalePlans, WhenToInit};
-use super::provenance::{Verdict, untrusted};
+use super::options::{RunOptions, WhenToInit};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
 use super::stack_secrets::StackSecrets;
-use super::staleness::{OTHER_VALUES, Staleness};
+use super::taking::given_variables;
 use super::watch::watch;
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::{ChangeCounts, Safe, StackError, StackRun, Step, quoted};
+use crate::model::{ChangeCounts, Safe, StackError, StackRun, Step};
 use crate::process;
 use crate::tofu::Flavour;
 use crate::tofu::call::{self, ApplyCall, PlanMode};
@@ -119,78 +118,11 @@ impl StackLife<'_> {
         }
     }
 
-    /// Takes up a saved plan that still fits, or makes one that only this run knows.
-    pub async fn plan_or_take_saved(self, upstream: Upstream) -> Result<Planned, Stop> {
-        self.take_saved(upstream).await.map_err(|stop| self.with_way_to_plans(stop))
-    }
-
-    /// Adds how to come by a plan that can be applied, in the folder that was named for plans.
-    fn with_way_to_plans(self, stop: Stop) -> Stop {
-        let Stop::Failed(error) = stop else { return stop };
-        let id = quoted(self.run.stack.id.as_str());
-        let usual = self.options.plans_dir == self.session.project.plans_dir();
-        let dir =
-            (!usual).then(|| format!(" --out-dir {}", quoted(&self.options.plans_dir.display().to_string())));
-        let again = format!("plan again: `infra plan {id}{}`", dir.unwrap_or_default());
-        let at_once =
-            format!("or plan and apply in one go what is stale: `infra apply {id} --plan-only-stale`");
-        Stop::Failed(match error.code.as_deref() {
-            Some(StackError::STALE_PLAN) if usual => error.with_first_hint(&at_once).with_first_hint(&again),
-            Some(StackError::STALE_PLAN | StackError::UNTRUSTED_PLAN) => error.with_first_hint(&again),
-            _ => error,
-        })
-    }
-
-    async fn take_saved(self, upstream: Upstream) -> Result<Planned, Stop> {
-        self.check_unsaved_state()?;
-        let saved = SavedPlans::at(&self.options.plans_dir);
-        let replan = self.options.stale == StalePlans::Replan;
-        let record = match saved.load(&self.run.stack.id) {
-            Err(_) if replan => None,
-            loaded => loaded?,
-        };
-        let Some(record) = record else { return self.plan_privately().await };
-        let foreign = match self.provenance(&saved).verdict(&record, &self.run.stack) {
-            Verdict::Take => false,
-            Verdict::Ask if self.options.has_person => true,
-            Verdict::Ask | Verdict::Refuse => return Err(untrusted(&self.run.stack.id, &saved).into()),
-            Verdict::Ignore(why) => {
-                self.tell_ignored(why);
-                return self.plan_privately().await;
-            }
-        };
-        self.init(self.options.init, &[]).await?;
-        let staleness = self.staleness(&saved, &record).await?;
-        if foreign {
-            return self.show_foreign(saved, record, staleness, upstream).await;
-        }
-        let is_about_inputs = matches!(staleness, Staleness::Inputs);
-        match staleness {
-            // One that was asked for a part of the stack says nothing about the rest.
-            Staleness::Fresh if record.is_empty() && self.asks_for_more_than(&record) => {
-                self.plan_privately().await
-            }
-            Staleness::Fresh => {
-                self.hide_old_values_of(&saved, &record).await?;
-                self.tell_planned(&record, Vec::new(), Reviewed::Yes);
-                Ok(Planned { record, plans: saved, reviewed: true, foreign: false, shown_before: None })
-            }
-            // What was reviewed said nothing, or said that this value would change.
-            _ if replan => self.plan_privately().await,
-            _ if record.is_empty() || (upstream == Upstream::Applied && is_about_inputs) => {
-                let shown_before = Some(ShownPlan { record, plans: saved });
-                Ok(Planned { shown_before, ..self.plan_privately().await? })
-            }
-            Staleness::Inputs => Err(stale(&self.run.stack.id, OTHER_VALUES).into()),
-            Staleness::Other(reason) => Err(stale(&self.run.stack.id, &reason).into()),
-        }
-    }
-
     /// Applies exactly this plan and removes it; one that fails is out of use.
     pub async fn apply(self, planned: &Planned) -> Result<(), Stop> {
         let (id, plans) = (&self.run.stack.id, &planned.plans);
         if let Some(flaw) = plans.flaw(&planned.record) {
-            return Err(self.with_way_to_plans(stale(id, &flaw).into()));
+            return Err(stale(id, &flaw).hint(self.way_to_plans(Some(&planned.record))).into());
         }
         self.step(Step::Apply);
         let inputs = self.inputs().await?;
@@ -200,6 +132,7 @@ impl StackLife<'_> {
         let call = ApplyCall {
             plan: &path,
             var_files: if takes_variables { &self.run.var_files } else { &[] },
+            given: if takes_variables { given_variables(&planned.record.extra) } else { Vec::new() },
             variables: inputs.text_with(self.secrets()).filter(|_| takes_variables),
             lock_timeout: self.options.lock_timeout.as_deref(),
         };
@@ -215,9 +148,16 @@ impl StackLife<'_> {
             if !met_a_lock {
                 plans.retire(id)?;
             }
-            return Err(stop);
+            return Err(match stop {
+                Stop::Failed(error) if error.code.as_deref() == Some(StackError::STALE_PLAN) => {
+                    Stop::Failed(error.with_first_hint(&self.way_to_plans(Some(&planned.record))))
+                }
+                stop => stop,
+            });
         }
-        plans.remove(id)?;
+        if !plans.is_at(&self.options.plans_dir) {
+            plans.remove(id)?;
+        }
         // What was reviewed is done, even if it was planned again.
         Ok(self.forget_plan()?)
     }
@@ -246,13 +186,14 @@ impl StackLife<'_> {
         }
     }
 
-    /// Removes the saved plan of a stack in which nothing is to be done.
+    /// Removes the saved plan of a stack in which nothing is left to be done.
     pub fn forget_plan(self) -> Result<()> {
-        SavedPlans::at(&self.options.plans_dir).remove(&self.run.stack.id)
+        let (saved, id) = (SavedPlans::at(&self.options.plans_dir), &self.run.stack.id);
+        if self.is_strict() { saved.settle(id) } else { saved.remove(id) }
     }
 
     /// What applies a saved plan may print the old values that it replaces, as showing it does.
-    async fn hide_old_values_of(self, saved: &SavedPlans, record: &PlanRecord) -> Result<(), Stop> {
+    pub async fn hide_old_values_of(self, saved: &SavedPlans, record: &PlanRecord) -> Result<(), Stop> {
         let inputs = self.inputs().await?;
         if !record.is_empty() && self.is_secretive(&inputs) {
             let plan = saved.plan_path(&record.stack);
@@ -270,7 +211,7 @@ impl StackLife<'_> {
     }
 
     /// Refuses to change anything while a state that could not be saved lies in the folder.
-    fn check_unsaved_state(self) -> Result<()> {
+    pub fn check_unsaved_state(self) -> Result<()> {
         let id = &self.run.stack.id;
         let Some(path) = unsaved_state(self.session, &self.run.stack) else { return Ok(()) };
         Err(Error::failed(format!("an earlier run of `{id}` could not save its state"))

@@ -4,11 +4,11 @@ use super::failure::Stop;
 use super::saved_plan::{PlanRecord, SavedPlans};
 use super::source::source_fingerprint;
 use super::stack_life::StackLife;
-use crate::error::Result;
+use super::state_mark::state_mark;
+use super::taking::given_var_files;
+use crate::error::{Result, io};
 use crate::model::Fingerprint;
 use crate::tofu::call::PlanMode;
-
-pub(super) const OTHER_VALUES: &str = "the values it takes from other stacks changed since";
 
 /// Why a saved plan must not be applied as it is.
 pub(super) enum Staleness {
@@ -20,28 +20,27 @@ pub(super) enum Staleness {
     Other(String),
 }
 
+impl Staleness {
+    /// Says it in words.
+    pub fn words(self) -> String {
+        match self {
+            Self::Fresh => "nothing changed since".to_owned(),
+            Self::Inputs => "the values it takes from other stacks changed since".to_owned(),
+            Self::Other(reason) => reason,
+        }
+    }
+}
+
 impl StackLife<'_> {
     /// Says whether a saved plan may still be applied.
     pub(super) async fn staleness(self, saved: &SavedPlans, record: &PlanRecord) -> Result<Staleness, Stop> {
         let inputs = self.inputs().await?;
-        let version = self.session.tofu.version.to_string();
-        let destroys = |mode| mode == PlanMode::Destroy;
-        Ok(if destroys(record.mode) != destroys(self.options.mode) {
-            Staleness::Other(format!("it was made {}", record.mode))
-        } else if record.tofu != version {
-            Staleness::Other(format!("it was made by tofu {}, this is {version}", record.tofu))
-        } else if record.extra != self.options.extra && !self.options.extra.is_empty() {
-            Staleness::Other("it was made with other arguments after `--`".to_owned())
-        } else if record.source != source_fingerprint(self.session, self.run)? {
-            Staleness::Other("the files of the stack or of its modules changed since".to_owned())
+        Ok(if let Some(reason) = self.change_since(record).await? {
+            Staleness::Other(reason)
         } else if let Some(flaw) = saved.flaw(record) {
             Staleness::Other(flaw)
-        } else if record.settings != self.settings()? {
-            Staleness::Other(
-                "its `env` in infra.yaml, or TF_VAR_ in the environment, changed since".to_owned(),
-            )
-        } else if let Some(path) = self.change_around(record).await {
-            Staleness::Other(format!("`{path}` changed since"))
+        } else if self.has_another_state(record).await {
+            Staleness::Other("its state changed since the plan was made".to_owned())
         } else if record.inputs != inputs.fingerprint() {
             Staleness::Inputs
         } else {
@@ -49,12 +48,45 @@ impl StackLife<'_> {
         })
     }
 
+    /// Says what of that which a plan was made from is another now, but for states.
+    pub(super) async fn change_since(self, record: &PlanRecord) -> Result<Option<String>> {
+        let version = self.session.tofu.version.to_string();
+        Ok(if !self.is_of_the_kind(record) {
+            Some(format!("it was made {}", record.mode))
+        } else if record.tofu != version {
+            Some(format!("it was made by tofu {}, this is {version}", record.tofu))
+        } else if record.extra != self.options.extra && !self.options.extra.is_empty() {
+            Some("it was made with other arguments after `--`".to_owned())
+        } else if record.source != source_fingerprint(self.session, self.run)? {
+            Some("the files of the stack or of its modules changed since".to_owned())
+        } else if record.settings != self.settings(&record.extra)? {
+            Some(
+                "its `env` in infra.yaml, TF_VAR_ in the environment, or a file of `-var-file` changed since"
+                    .to_owned(),
+            )
+        } else {
+            self.change_around(record).await.map(|path| format!("`{path}` changed since"))
+        })
+    }
+
+    /// Returns whether a plan is there to destroy exactly if this run is.
+    pub(super) fn is_of_the_kind(self, record: &PlanRecord) -> bool {
+        (record.mode == PlanMode::Destroy) == (self.options.mode == PlanMode::Destroy)
+    }
+
+    /// Where a state cannot be read, tofu will say it.
+    async fn has_another_state(self, record: &PlanRecord) -> bool {
+        let Some(made_from) = &record.state else { return false };
+        state_mark(self.session, &self.run.stack).await.is_some_and(|now| now != *made_from)
+    }
+
     async fn change_around(self, record: &PlanRecord) -> Option<String> {
         record.around.as_ref()?.change_since(self.session).await
     }
 
-    /// Returns a digest of the variables that the environment gives to tofu.
-    pub(super) fn settings(self) -> Result<Fingerprint> {
+    /// Returns a digest of the variables that the environment, and files on the command line, give to tofu.
+    pub(super) fn settings(self, extra: &[String]) -> Result<Fingerprint> {
+        let files = self.given_files(extra)?;
         let env = self.session.environment_of(&self.run.stack, &self.run.env)?;
         let own = env.iter().filter(|(name, _)| {
             let name = name.to_string_lossy();
@@ -65,7 +97,24 @@ impl StackLife<'_> {
         let mut parts: Vec<(&[u8], &[u8])> =
             own.map(|(name, value)| (name.as_encoded_bytes(), value.as_encoded_bytes())).collect();
         parts.sort_unstable();
-        Ok(Fingerprint::of(parts.into_iter().flat_map(|(name, value)| [name, value])))
+        let env = parts.into_iter().flat_map(|(name, value)| [name, value]);
+        Ok(Fingerprint::of(env.chain(files.iter().map(Vec::as_slice))))
+    }
+
+    /// Returns digests of the variable files among the arguments of a plan.
+    fn given_files(self, extra: &[String]) -> Result<Vec<Vec<u8>>> {
+        let dir = self.session.dir_of(&self.run.stack);
+        let digest = |file: &str| {
+            let path = dir.join(file);
+            // One that is missing is tofu's to judge; a pipe can be read only once.
+            if !path.is_file() {
+                return Ok(Vec::new());
+            }
+            let file = std::fs::File::open(&path).map_err(io("read", &path))?;
+            let digest = Fingerprint::of_reader(file).map_err(io("read", &path))?;
+            Ok(digest.to_string().into_bytes())
+        };
+        given_var_files(extra).into_iter().map(digest).collect()
     }
 
     /// Returns whether a plan was made with a narrower question than that of this run.

@@ -13,6 +13,8 @@ pub(super) struct Tally {
     numbers: HashMap<StackId, usize>,
     /// Stacks that were changed, and those above them.
     touched: HashSet<StackId>,
+    /// Stacks that were left on purpose, and stand in nobody's way.
+    left: HashSet<StackId>,
 }
 
 impl Tally {
@@ -24,6 +26,11 @@ impl Tally {
         }
         self.numbers.insert(report.id.clone(), self.reports.len());
         self.reports.push(report);
+    }
+
+    /// Lets others go on without a stack that nothing is done to.
+    pub fn leave(&mut self, id: &StackId) {
+        self.left.insert(id.clone());
     }
 
     fn report_of(&self, id: &StackId) -> Option<&StackReport> {
@@ -59,7 +66,7 @@ impl Tally {
             let result = self.result_of(id);
             result.is_some_and(|result| !matches!(result, StackResult::Succeeded | StackResult::NoChanges))
         };
-        run.after.iter().find(is_in_the_way)
+        run.after.iter().filter(|id| !self.left.contains(id)).find(is_in_the_way)
     }
 
     /// Returns whether a stack was changed in this run.

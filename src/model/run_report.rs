@@ -127,6 +127,14 @@ pub struct StackReport {
 }
 
 impl StackReport {
+    /// Why a stack is left where only saved plans are applied.
+    pub const NO_SAVED_PLAN: &str = "it has no saved plan";
+
+    /// Returns whether it was left because it has no saved plan.
+    pub fn has_no_saved_plan(&self) -> bool {
+        self.reason.as_ref().is_some_and(|reason| reason.starts_with(Self::NO_SAVED_PLAN))
+    }
+
     /// Makes the report of a stack that ended without an error.
     pub fn new(id: StackId, result: StackResult) -> Self {
         let (reason, error) = (None, None);

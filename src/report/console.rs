@@ -13,7 +13,7 @@ use super::fit::{padded, shortened, text_width};
 use super::listen::Report;
 use super::live::Live;
 use super::next_steps::{Scope, next_steps};
-use super::plan_text::{Listing, listing, visible};
+use super::plan_text::{Listing, listing, visible, whole};
 use super::summary::{self, Fold};
 use super::terminal::{Terminal, Tone, Verbosity};
 use crate::events::{Proposal, Question, RunEvent};
@@ -49,6 +49,10 @@ pub struct Console {
     asks: bool,
     id_width: usize,
     live: Live,
+    /// When the run began; ages are told by it.
+    started: Timestamp,
+    /// Whether somebody said no and nothing was done, so that there is nothing more to say.
+    nothing_done: bool,
     /// Whether a person is being asked, so that no tofu runs.
     asking: bool,
     /// Plans that are shown in the order of the stacks when all are made.
@@ -73,6 +77,8 @@ impl Console {
             asks: false,
             id_width: 0,
             live: Live::new(0, terminal),
+            started: Timestamp::UNIX_EPOCH,
+            nothing_done: false,
             asking: false,
             listings: BTreeMap::new(),
             shown: BTreeMap::new(),
@@ -165,12 +171,22 @@ impl Console {
     }
 
     /// One plan is shown as it comes; of several each is shown in its place.
-    fn planned(&mut self, stack: &StackId, changes: &[ResourceChange], text: &[Safe]) {
+    fn planned(
+        &mut self,
+        stack: &StackId,
+        (changes, outputs_changed): (&[ResourceChange], usize),
+        text: &[Safe],
+        saved_at: Option<Timestamp>,
+    ) {
         self.live.rest(stack);
+        // A saved plan is looked at again in its turn.
+        if saved_at.is_some_and(|made| self.taken.contains(&(stack.clone(), made))) {
+            return;
+        }
         let full =
             self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose || self.terminal.is_github();
-        let lines =
-            listing(&self.terminal, Listing { stack, changes, differences: &[], text, full, note: None });
+        let listed = Listing { stack, changes, outputs_changed, differences: &[], text, full, note: None };
+        let lines = listing(&self.terminal, listed);
         if self.plans == PlanOutput::Hidden || lines.is_empty() || (self.asks && self.stacks > 1) {
             return;
         }
@@ -184,22 +200,35 @@ impl Console {
         }
     }
 
-    /// What is asked about is listed with the question; what goes on without one is told here.
-    fn plan_differs(&self, stack: &StackId, differences: &[PlanDifference], note: &str) {
+    /// What is asked about is listed with the question; what goes on or ends without one is told here.
+    fn plan_differs(&self, stack: &StackId, differences: &[PlanDifference], note: &str, applied: bool) {
         if self.terminal.verbosity() == Verbosity::Quiet {
             return;
         }
         let word = self.terminal.paint(Tone::Warn, "warning");
-        self.note(&format!("{word}: {stack}: {note}; `--yes` was given, so it is applied"));
+        let end = if applied { "`--yes` was given, so it is applied" } else { "so it is left as it is" };
+        self.note(&format!("{word}: {stack}: {note}; {end}"));
         let lines = differences.iter().flat_map(|one| difference_lines(&self.terminal, one));
         lines.for_each(|line| self.note(&line));
     }
 
     fn taken_up(&mut self, stack: &StackId, saved_at: Option<Timestamp>) {
-        if let Some(made) = saved_at.filter(|made| self.taken.insert((stack.clone(), *made))) {
-            let (id, at) = (shortened(stack.as_str(), self.id_width), made.strftime("%F %T UTC"));
-            self.note(&format!("  · {id}: takes the plan that was saved at {at}"));
+        let made = saved_at.filter(|made| self.taken.insert((stack.clone(), *made)));
+        // A question about several lists it with its age.
+        if let Some(made) = made.filter(|_| !self.asks || self.stacks == 1) {
+            let (id, age) = (shortened(stack.as_str(), self.id_width), self.age(made));
+            self.note(&format!("  · {id}: takes the plan that was saved {age} ago"));
         }
+    }
+
+    fn age(&self, made: Timestamp) -> String {
+        human_duration(self.started.duration_since(made).as_secs_f64().max(0.0))
+    }
+
+    fn nothing_done(&mut self) {
+        self.nothing_done = true;
+        self.live.pause();
+        self.note("  nothing was done");
     }
 
     fn stack_finished(&mut self, report: &StackReport) {
@@ -207,7 +236,7 @@ impl Console {
         if self.stacks == 1 {
             self.live.pause();
         }
-        if self.is_folded(report.result) {
+        if self.is_folded(report.result) || (self.nothing_done && report.error.is_none()) {
             return;
         }
         let sign = self.terminal.paint(summary::tone(report), summary::sign(report));
@@ -257,6 +286,9 @@ impl Console {
             let Some(lines) = self.listings.remove(&stack.id) else { continue };
             self.terminal.group(stack.id.as_str(), &lines);
         }
+        if self.nothing_done {
+            return;
+        }
         if report.stacks.len() > 1 {
             self.note("");
             let table = summary::table(report, self.fold(), self.terminal.columns());
@@ -272,20 +304,32 @@ impl Console {
     /// Lists what a question is about, where it was not shown before.
     fn list(&self, proposals: &[Proposal]) {
         let is_new = |proposal: &&Proposal| match self.stacks {
+            _ if proposal.details.is_some() => true,
             // A single plan was shown as a whole; only what else is to be known of it is new.
             1 => proposal.note.is_some(),
             _ => {
                 !proposal.differences.is_empty() || self.shown.get(&proposal.stack) != Some(&proposal.changes)
             }
         };
-        for Proposal { stack, changes, differences, note, .. } in proposals.iter().filter(is_new) {
-            let (text, note) = (&[], note.as_deref());
-            let listed = Listing { stack, changes, differences, text, full: false, note };
-            let lines = listing(&self.terminal, listed).join("\n");
+        for proposal in proposals.iter().filter(is_new) {
+            let lines = self.lines_of(proposal).join("\n");
             match self.plans {
                 PlanOutput::Shown => self.terminal.text(&format!("{lines}\n")),
                 PlanOutput::Hidden => self.terminal.alert(&lines),
             }
+        }
+    }
+
+    fn lines_of(&self, proposal: &Proposal) -> Vec<String> {
+        let Proposal { stack, changes, outputs_changed, differences, details, .. } = proposal;
+        let age = proposal.saved_at.map(|made| format!("saved {} ago", self.age(made)));
+        let notes: Vec<String> = age.into_iter().chain(proposal.note.clone()).collect();
+        let note = Some(notes.join(" · ")).filter(|note| !note.is_empty());
+        let (outputs_changed, note) = (*outputs_changed, note.as_deref());
+        let listed = Listing { stack, changes, outputs_changed, differences, text: &[], full: false, note };
+        match details {
+            Some(text) => whole(&self.terminal, listed, text),
+            None => listing(&self.terminal, listed),
         }
     }
 
@@ -302,8 +346,8 @@ impl Console {
 impl Report for Console {
     fn event(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::RunStarted { command, project, stacks, tofu, parallelism, asks, .. } => {
-                (self.command, self.asks) = (*command, *asks);
+            RunEvent::RunStarted { command, project, stacks, tofu, parallelism, asks, at, .. } => {
+                (self.command, self.asks, self.started) = (*command, *asks, *at);
                 self.run_started((project, tofu), stacks, *parallelism);
             }
             RunEvent::Warning { stack, message, hints } => self.warning(stack.as_ref(), message, hints),
@@ -312,15 +356,16 @@ impl Report for Console {
             RunEvent::Resource { stack, address, message } => self.resource(stack, address, message),
             RunEvent::Refreshed { stack, resources } => self.refreshed(stack, *resources),
             RunEvent::Diagnostic { stack, diagnostic } => self.diagnostic(stack, diagnostic),
-            RunEvent::Planned { stack, changes, text, saved_at, .. } => {
-                self.planned(stack, changes, text);
+            RunEvent::Planned { stack, changes, outputs_changed, text, saved_at } => {
+                self.planned(stack, (changes, *outputs_changed), text, *saved_at);
                 self.taken_up(stack, *saved_at);
             }
-            RunEvent::PlanDiffers { stack, differences, note, applied: true } => {
-                self.plan_differs(stack, differences, note);
+            RunEvent::PlanDiffers { stack, differences, note, applied, left } if *applied || *left => {
+                self.plan_differs(stack, differences, note, *applied);
             }
-            RunEvent::PlanDiffers { applied: false, .. } => {}
+            RunEvent::PlanDiffers { .. } => {}
             RunEvent::StatesNoted { stacks } => self.note(&states_noted(stacks)),
+            RunEvent::NothingDone => self.nothing_done(),
             RunEvent::StackFinished { report } => self.stack_finished(report),
             RunEvent::Interrupted { times } => self.interrupted(*times),
             RunEvent::RunFinished { report } => self.run_finished(report),

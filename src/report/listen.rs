@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 
 use super::prompt;
 use super::terminal::Terminal;
-use crate::events::{Message, Messages, Question, RunEvent};
+use crate::events::{Answer, Message, Messages, Question, RunEvent};
 
 /// Something that consumes events.
 pub trait Report {
@@ -38,9 +38,9 @@ pub async fn listen(mut messages: Messages, mut reports: Vec<Box<dyn Report>>, a
 }
 
 /// Answers a question; the engine may stop waiting, for instance because of Ctrl-C.
-async fn answer(asking: Asking, question: &Question, mut reply: oneshot::Sender<bool>) {
+async fn answer(asking: Asking, question: &Question, mut reply: oneshot::Sender<Answer>) {
     let Asking::Person(terminal) = asking else {
-        let _ = reply.send(false);
+        let _ = reply.send(Answer::No);
         return;
     };
     let answer = tokio::select! {

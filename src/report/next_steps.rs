@@ -24,6 +24,10 @@ pub struct Scope {
     pub plans_dir: Option<String>,
     /// Whether plans cannot be kept, so that each lives for its run only.
     pub keeps_no_plans: bool,
+    /// Whether saved plans are applied and nothing else.
+    pub saved: bool,
+    /// Whether nobody is there to be asked.
+    pub unattended: bool,
     /// What else the same command needs to go on, such as a yes beforehand.
     pub to_go_on: Option<String>,
 }
@@ -102,7 +106,7 @@ impl<'a> End<'a> {
             true => "plan, see and apply it in one go: ",
             false => "apply exactly this: ",
         };
-        let mut steps = vec![choice.step_with(words, "apply", self.scope.plan_dir_flag().as_deref())];
+        let mut steps = vec![choice.step_with(words, "apply", self.scope.way_to_apply().as_deref())];
         let deferred = self.with(StackResult::Deferred);
         if !deferred.is_empty() {
             steps.push(self.choice(&deferred, &[]).step("then plan what waits for it: ", "plan"));
@@ -112,6 +116,17 @@ impl<'a> End<'a> {
 
     fn after_apply(&self) -> Vec<String> {
         let (changed, quiet) = (self.with(StackResult::Succeeded), self.with(StackResult::NoChanges));
+        let unplanned: Vec<&StackReport> =
+            self.with(StackResult::Skipped).into_iter().filter(|stack| stack.has_no_saved_plan()).collect();
+        if !unplanned.is_empty() {
+            let dir = self.scope.out_dir_flag();
+            let choice = self.choice(&unplanned, &[]);
+            return vec![choice.step_with(
+                "plan what has no saved plan: ",
+                "plan",
+                Some(dir.trim_start()).filter(|dir| !dir.is_empty()),
+            )];
+        }
         let deferred = self.with(StackResult::Deferred);
         if !deferred.is_empty() {
             let flag = Some("--with-dependencies");
@@ -126,6 +141,16 @@ impl<'a> End<'a> {
 }
 
 impl Scope {
+    /// Returns the flags that apply the plans of this run; who can be asked needs none.
+    fn way_to_apply(&self) -> Option<String> {
+        let unasked = self.unattended && !self.keeps_no_plans;
+        self.plan_dir_flag().or_else(|| unasked.then(|| "--saved".to_owned()))
+    }
+
+    fn out_dir_flag(&self) -> String {
+        self.plans_dir.as_ref().map(|dir| format!(" --out-dir {dir}")).unwrap_or_default()
+    }
+
     fn plan_dir_flag(&self) -> Option<String> {
         self.plans_dir.as_ref().map(|dir| format!("--plan-dir {dir}"))
     }
@@ -139,15 +164,18 @@ impl End<'_> {
         let all = |wanted: &str| failed.iter().all(|stack| code(stack).as_deref() == Some(wanted));
         let names = failed.iter().map(|stack| argument(stack.id.as_str())).collect::<Vec<_>>().join(" ");
         if all(StackError::STALE_PLAN) {
-            let dir =
-                self.scope.plans_dir.as_ref().map(|dir| format!(" --out-dir {dir}")).unwrap_or_default();
-            Some(format!("plan again: `infra plan {names}{dir}`"))
+            Some(format!("plan again: `infra plan {names}{}`", self.scope.out_dir_flag()))
         } else if all(StackError::UNTRUSTED_PLAN) {
             // The same plans, and nothing that would be planned instead of them.
             let dir = self.scope.plan_dir_flag().map(|flag| format!(" {flag}")).unwrap_or_default();
-            Some(format!("if you know who made them: `infra apply {names}{dir} --trust`"))
+            let saved = if self.scope.saved && dir.is_empty() { " --saved" } else { "" };
+            Some(format!("if you know who made them: `infra apply {names}{dir}{saved} --trust`"))
         } else if all(StackError::UNSAVED_STATE) {
             Some(format!("save the state first: `infra state push {} --errored`", quoted(first.id.as_str())))
+        } else if self.scope.saved && !all(StackError::LOCKED) {
+            // A plan that was begun is out of use.
+            let dir = self.scope.out_dir_flag();
+            Some(format!("mend what failed, then plan it again: `infra plan {names}{dir}`"))
         } else {
             None
         }

@@ -17,6 +17,8 @@ const BEGINNINGS: [&str; 4] = [
 pub(super) struct Listing<'a> {
     pub stack: &'a StackId,
     pub changes: &'a [ResourceChange],
+    /// How many outputs change.
+    pub outputs_changed: usize,
     /// What of it was not shown before; where there is any, the rest was.
     pub differences: &'a [PlanDifference],
     /// tofu's own text.
@@ -33,19 +35,33 @@ pub(super) fn listing(terminal: &Terminal, plan: Listing<'_>) -> Vec<String> {
     if plan.full && !body.is_empty() {
         return body.iter().map(|line| colored(terminal, line)).collect();
     }
-    let counts = match (plan.changes.is_empty(), body.is_empty(), plan.note) {
-        (true, true, None) => return Vec::new(),
-        (true, true, Some(note)) => note.to_owned(),
-        (true, false, _) => "outputs only".to_owned(),
-        (false, _, None) => ChangeCounts::of(plan.changes).to_string(),
-        (false, _, Some(note)) => format!("{} · {note}", ChangeCounts::of(plan.changes)),
+    let outputs = plan.outputs_changed > 0 || !body.is_empty();
+    let counts = match plan.changes.is_empty() {
+        true => outputs.then(|| "outputs only".to_owned()),
+        false => Some(ChangeCounts::of(plan.changes).to_string()),
     };
-    let heading = format!("{}  {counts}", terminal.paint_data(Tone::Strong, plan.stack.as_str()));
+    let words: Vec<String> = counts.into_iter().chain(plan.note.map(str::to_owned)).collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let heading = heading(terminal, plan.stack, &words.join(" · "));
     let lines: Vec<String> = match plan.differences {
         [] => plan.changes.iter().map(|change| change_line(terminal, change)).collect(),
         differences => differences.iter().flat_map(|one| difference_lines(terminal, one)).collect(),
     };
     std::iter::once(heading).chain(lines).collect()
+}
+
+/// Returns the lines of a whole plan below its stack: every attribute that changes.
+pub(super) fn whole(terminal: &Terminal, plan: Listing<'_>, text: &[Safe]) -> Vec<String> {
+    let body = changes_only(text);
+    let lines = if body.is_empty() { text } else { body };
+    let heading = listing(terminal, plan).into_iter().take(1).chain([String::new()]);
+    heading.chain(lines.iter().map(|line| colored(terminal, line))).chain([String::new()]).collect()
+}
+
+fn heading(terminal: &Terminal, stack: &StackId, words: &str) -> String {
+    format!("{}  {words}", terminal.paint_data(Tone::Strong, stack.as_str()))
 }
 
 /// Makes what a provisioner printed harmless: no escape sequence reaches the terminal.

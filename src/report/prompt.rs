@@ -11,26 +11,33 @@ use zeroize::Zeroizing;
 use super::fit::wrap;
 use super::listen::Asking;
 use super::terminal::{Terminal, Tone};
-use crate::events::{Proposal, Question};
+use crate::events::{Answer, Proposal, Question};
 use crate::model::{StackId, Staying, few};
 
 /// More names than these would hide the question; each was shown with its plan.
 const NAMED: usize = 20;
 
 /// Puts a question of the engine.
-pub(super) async fn ask(terminal: &Terminal, question: &Question) -> bool {
+pub(super) async fn ask(terminal: &Terminal, question: &Question) -> Answer {
     match question {
         Question::Apply { proposals, .. } => {
-            let words = foreign_words(proposals) + &protected_words(proposals);
-            confirm(terminal, &format!("{words}{}", apply_words(proposals))).await
+            let words = foreign_words(proposals) + &protected_words(proposals) + &apply_words(proposals);
+            match answer(terminal, &format!("{words} [y/N] (d shows every attribute)")).await.as_deref() {
+                Some("d" | "D") => Answer::Details,
+                said => given(is_yes(said)),
+            }
         }
         Question::Destroy { proposals, project, staying } => {
             let text = format!("{} Type the project's name to go on:", destroy_words(proposals, project));
             let text =
                 foreign_words(proposals) + &protected_words(proposals) + &staying_words(staying) + &text;
-            answer(terminal, &text).await.as_deref() == Some(project)
+            given(answer(terminal, &text).await.as_deref() == Some(project))
         }
     }
+}
+
+const fn given(yes: bool) -> Answer {
+    if yes { Answer::Yes } else { Answer::No }
 }
 
 /// Names the stacks whose plans somebody else made.
@@ -87,8 +94,11 @@ fn protected_words(proposals: &[Proposal]) -> String {
 
 /// Asks for a yes; anything else is a no.
 pub async fn confirm(terminal: &Terminal, question: &str) -> bool {
-    let answer = answer(terminal, &format!("{question} [y/N]")).await;
-    matches!(answer.as_deref(), Some("y" | "Y" | "yes" | "Yes" | "YES"))
+    is_yes(answer(terminal, &format!("{question} [y/N]")).await.as_deref())
+}
+
+fn is_yes(answer: Option<&str>) -> bool {
+    matches!(answer, Some("y" | "Y" | "yes" | "Yes" | "YES"))
 }
 
 /// Returns a way to ask for a passphrase on the terminal, without showing it.
@@ -146,7 +156,10 @@ fn read_line(text: &str) -> Option<String> {
     write!(err, "{text} ").and_then(|()| err.flush()).ok()?;
     drop(err);
     let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).ok()?;
+    if std::io::stdin().lock().read_line(&mut line).ok()? == 0 {
+        // Ctrl-D leaves the cursor behind the question.
+        let _ = writeln!(std::io::stderr());
+    }
     Some(line.trim().to_owned())
 }
 
@@ -156,7 +169,18 @@ mod tests {
 
     fn proposal(id: &str, is_protected: bool) -> Proposal {
         let (stack, changes, differences) = (StackId::new(id), Vec::new(), Vec::new());
-        Proposal { stack, changes, differences, note: None, is_protected, is_foreign: false }
+        let (outputs_changed, saved_at, details, note) = (0, None, None, None);
+        Proposal {
+            stack,
+            changes,
+            outputs_changed,
+            saved_at,
+            details,
+            differences,
+            note,
+            is_protected,
+            is_foreign: false,
+        }
     }
 
     #[test]

@@ -129,6 +129,7 @@ impl Report for RunRecord {
             | RunEvent::Warning { .. }
             | RunEvent::PlanDiffers { .. }
             | RunEvent::StatesNoted { .. }
+            | RunEvent::NothingDone
             | RunEvent::Resource { .. }
             | RunEvent::Refreshed { .. } => {}
         }

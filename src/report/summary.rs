@@ -34,6 +34,7 @@ pub(super) fn words(command: RunCommand, report: &StackReport) -> String {
         StackResult::Succeeded | StackResult::NoChanges if report.provisional => {
             format!("{} · provisional: {reason}", settled(command, report))
         }
+        StackResult::NoChanges if !reason.is_empty() => format!("{}: {reason}", settled(command, report)),
         StackResult::Succeeded | StackResult::NoChanges => settled(command, report),
         StackResult::Failed => "failed".to_owned(),
         StackResult::Skipped => format!("skipped: {reason}"),

@@ -94,6 +94,8 @@ pub struct ApplyCall<'a> {
     pub var_files: &'a [std::path::PathBuf],
     /// Variables that must not touch the disk.
     pub variables: Option<String>,
+    /// The variables that were given on the command line when it was made.
+    pub given: Vec<&'a str>,
     /// How long to wait for a lock.
     pub lock_timeout: Option<&'a str>,
 }
@@ -101,7 +103,7 @@ pub struct ApplyCall<'a> {
 /// Returns the call of `tofu apply` with a saved plan.
 pub fn apply(base: Invocation, apply: ApplyCall<'_>, narration: Narration) -> Invocation {
     let call = base.args(["apply", "-input=false", "-no-color"]).args(lock_timeout(apply.lock_timeout));
-    let call = with_variables(call, apply.var_files, apply.variables);
+    let call = with_variables(call, apply.var_files, apply.variables).args(apply.given);
     // Flags end at the first argument that is none, so the plan comes last.
     narrated(call, narration).arg(apply.plan).guarded()
 }
@@ -336,7 +338,13 @@ mod tests {
 
     #[test]
     fn the_plan_is_the_last_argument_of_apply() {
-        let call = ApplyCall { plan: Path::new("/p"), var_files: &[], variables: None, lock_timeout: None };
+        let call = ApplyCall {
+            plan: Path::new("/p"),
+            var_files: &[],
+            variables: None,
+            given: vec![],
+            lock_timeout: None,
+        };
 
         let shown = format!("{:?}", apply(base(), call, Narration::Both));
 

@@ -42,6 +42,11 @@ impl Tmux {
         self.ask(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
     }
 
+    /// Types a line.
+    pub fn types(&self, line: &str) {
+        self.ask(&["send-keys", line, "Enter"]);
+    }
+
     /// Returns the rows that can be seen, without spaces at their ends.
     pub fn rows(&self) -> Vec<String> {
         self.captured(&[])

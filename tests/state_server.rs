@@ -12,7 +12,7 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use infra::model::{Clock, Environment};
+use infra::model::{Clock, Environment, LockInfo};
 use infra::state::{
     Credentials, Embedded, Limits, Mark, Marking, RemoteState, Server, Service, StateName, StateStore,
 };
@@ -557,13 +557,18 @@ fn remote(client: &Client, path: &str) -> RemoteState {
     RemoteState::from_environment(&env).unwrap()
 }
 
+fn lock_info(operation: &str, who: &str) -> LockInfo {
+    let (operation, who) = (operation.to_owned(), who.to_owned());
+    LockInfo { id: format!("{who}-{operation}"), operation, who, ..LockInfo::default() }
+}
+
 #[tokio::test]
 async fn the_client_marks_under_its_lock_and_says_where_a_moved_state_went() {
     let Tested { client, folder: _folder, server: _server } = Tested::start().await;
     let state = remote(&client, "/tfstate/states/a/states/b");
     let at = Timestamp::from_second(1_000_000_000).unwrap();
     state.write_version(None, b"one".to_vec(), at).await.unwrap();
-    let lock = state.lock("migrate", "dana@laptop", at).await.unwrap().unwrap();
+    let lock = state.lock(&lock_info("migrate", "dana@laptop")).await.unwrap().unwrap();
     let elsewhere = Mark::Moved { to: "s3://new".to_owned() };
     let held = state.mark(None, &elsewhere).await.unwrap_err();
     assert_eq!(held.label(), Some("state-locked"), "{held}");
@@ -579,7 +584,7 @@ async fn the_client_marks_under_its_lock_and_says_where_a_moved_state_went() {
     assert_eq!(state.version(1).await.unwrap().as_deref(), Some(b"one".as_slice()));
     let told = [
         state.read().await.map(drop),
-        state.lock("plan", "kim@desk", at).await.map(drop),
+        state.lock(&lock_info("plan", "kim@desk")).await.map(drop),
         state.write(Some(&lock), b"two".to_vec()).await,
         state.mark(None, &project).await.map(drop),
         state.force_unlock(&state.lock_of().await.unwrap().unwrap()).await,

@@ -46,6 +46,7 @@ pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     let (chosen, name) = choose(&workspace, args, context)?;
     let (outputs, mask) = workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {
+            engine::require_states(session, &chosen).await?;
             Ok((engine::read_outputs(session, &chosen).await?, session.mask()))
         })
         .await?;

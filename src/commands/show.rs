@@ -31,6 +31,9 @@ pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let plans = SavedPlans::at(workspace.project.plans_dir());
     workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {
+            if !args.plan {
+                engine::require_states(session, &chosen).await?;
+            }
             for id in &chosen {
                 let plan = args.plan.then(|| plans.plan_path(id));
                 if plan.as_ref().is_some_and(|plan| !plan.exists()) {

@@ -36,7 +36,7 @@ pub async fn run(args: &TofuArgs, context: &Context) -> Result<Exit> {
     let stack = workspace.choose_one(args.stack.clone(), context)?;
     workspace
         .with_session(context, Purpose::states_of(std::slice::from_ref(&stack.id)), async |session| {
-            engine::pass_through(session, stack, &args.args).await
+            engine::pass_through(session, stack, &args.args).await.inspect(|_| engine::tell_noted(session))
         })
         .await
 }

@@ -9,15 +9,17 @@ use serde_json::{Map, Value};
 use super::failure::{Stop, ending, kind_of};
 use super::init::init_stack;
 use super::inputs::{outputs_of, resolve_inputs};
+use super::known_states::note_state;
 use super::left_behind::way_along;
 use super::old_values::hide_old_values;
 use super::options::WhenToInit;
 use super::plan_keys::plan_form;
 use super::session::Session;
 use super::stack_secrets::StackSecrets;
+use super::state_check::require_states;
 use super::var_files::var_files;
 use crate::error::{Error, Exit, Kind, Result};
-use crate::model::{Diagnostic, Safe, Stack, StackId, StackRun};
+use crate::model::{Backend, Diagnostic, PlanMode, Safe, Stack, StackId, StackRun};
 use crate::process::{self, Captured, Invocation, Raw};
 use crate::stacks;
 use crate::tofu::call::{self, FmtMode};
@@ -107,19 +109,46 @@ pub async fn format_files(session: &Session, chosen: &[StackId], mode: FmtMode) 
 
 /// Lends the terminal to tofu in a stack's folder and returns tofu's own exit code.
 pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -> Result<Exit> {
+    let subcommand = args.iter().find_map(|arg| arg.to_str().filter(|arg| !arg.starts_with('-')));
+    if subcommand.is_some_and(|word| needs_its_state(word, args)) {
+        require_states(session, std::slice::from_ref(&stack.id)).await?;
+    }
+    let before = lineage_of(session, stack).await;
     let run = bare_run(session, stack);
     let base = match bound_plan(&session.dir_of(stack), args) {
         Some(plan) => session.call_reading_plan(stack, &run.env, &plan)?,
         None => session.call(stack, &run.env)?,
     };
-    let base = match args.iter().find_map(|arg| arg.to_str().filter(|arg| !arg.starts_with('-'))) {
+    let base = match subcommand {
         Some(subcommand) => with_usual_variables(session, &run, base, subcommand).await,
         None => base,
     };
     let status = process::passthrough(base.args(args).guarded(), &session.interrupts).await?;
+    if lineage_of(session, stack).await != before {
+        note_state(session, &stack.id, PlanMode::Normal).await;
+    }
     let killed = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
     let code = status.code().or(killed).unwrap_or(1);
     Ok(Exit(u8::try_from(code).unwrap_or(1)))
+}
+
+/// Returns whether a subcommand would take a state that is elsewhere for none.
+///
+/// `state push` is the way by hand to bring one back.
+fn needs_its_state(subcommand: &str, args: &[OsString]) -> bool {
+    let is_push = subcommand == "state" && args.iter().any(|arg| arg == "push");
+    let words = [
+        "apply", "console", "destroy", "graph", "import", "output", "plan", "refresh", "show", "state",
+        "taint", "untaint",
+    ];
+    words.contains(&subcommand) && !is_push
+}
+
+/// Returns what tells the state that infra keeps for a stack from every other.
+async fn lineage_of(session: &Session, stack: &Stack) -> Option<String> {
+    let is_ours = stack.backend == Backend::Embedded;
+    let home = is_ours.then(|| session.home_of(stack).ok()).flatten()?;
+    home.facts().await.ok().flatten().map(|facts| facts.lineage)
 }
 
 /// Returns the first argument that is a plan which only this user's key opens.

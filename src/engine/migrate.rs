@@ -12,16 +12,18 @@ use zeroize::Zeroizing;
 
 use super::backend_edit::BackendEdit;
 use super::inspect::{bare_run, check};
+use super::known_states::note_lineage;
 use super::left_behind::LeftBehind;
 use super::session::Session;
 use super::state_copy::{Sealing, keep};
 use super::state_edit::{open_state, pull_state};
 use super::state_serial::with_serial;
-use crate::backends::{StateFacts, StateHome, Storing, selected_workspace};
+use crate::backends::{Hold, StateFacts, StateHome, Storing, selected_workspace};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Stack, StackId};
 use crate::process;
 use crate::stacks::NewBackend;
+use crate::state::Mark;
 use crate::tofu::call::{self, InitBackend, PushMode};
 use crate::tofu::envelope::is_encrypted;
 
@@ -72,9 +74,41 @@ pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migratio
     // No run may change what is copied, nor begin on the old place while the files are switched.
     let hold = home.hold("state migrate", session.clock.now()).await?;
     let migrated = copy_and_switch(session, stack, (&home, migration)).await;
+    if migrated.as_ref().is_ok_and(|migrated| migrated.copied.is_some()) {
+        leave_marked(session, stack, (&home, &hold), migration).await?;
+    }
     let released = hold.release().await;
     let migrated = migrated?;
-    released.map(|()| migrated)
+    released?;
+    note_new_home(session, stack, migration).await?;
+    Ok(migrated)
+}
+
+/// Marks a state that infra kept as moved, so that an older checkout cannot go on with it.
+async fn leave_marked(
+    session: &Session,
+    stack: &Stack,
+    (home, hold): (&StateHome, &Hold<'_>),
+    migration: &Migration,
+) -> Result<()> {
+    if stack.backend != Backend::Embedded || session.place.is_none() {
+        return Ok(());
+    }
+    let to = format!("the {} backend in the files of {}", migration.backend.kind(), stack.id);
+    home.mark(Some(hold), Mark::Moved { to }).await.map(drop)
+}
+
+/// Notes where the state of a stack is now: `infra.lock` knows those that infra keeps.
+async fn note_new_home(session: &Session, stack: &Stack, migration: &Migration) -> Result<()> {
+    if migration.backend != Backend::Embedded {
+        return note_lineage(session, &stack.id, None);
+    }
+    let now = Stack { backend: Backend::Embedded, ..stack.clone() };
+    let facts = session.home_of(&now)?.facts().await?;
+    match facts {
+        Some(facts) => note_lineage(session, &stack.id, Some(facts.lineage)),
+        None => Ok(()),
+    }
 }
 
 /// Copies a state that was left behind to where the stack's files say already that it is.
@@ -95,6 +129,7 @@ pub async fn take_along(
     let copied = copied?;
     released?;
     forget_backend(session, stack)?;
+    note_new_home(session, stack, migration).await?;
     let aside = match from {
         LeftBehind::File(file) => set_aside(file)?,
         LeftBehind::Embedded => None,
@@ -204,6 +239,10 @@ impl<'a> Trial<'a> {
     async fn copy(&self, original: &Original, mode: PushMode) -> Result<Likeness> {
         self.tofu(|base| call::init(base, InitBackend::Yes, &[], call::Narration::MessagesOnly)).await?;
         let home = self.home()?;
+        // What it left there when it went away is history; now it comes back.
+        if home.status().await?.is_some_and(|status| status.moved.is_some()) {
+            home.mark(None, Mark::Lifted).await?;
+        }
         let seen = if home.is_writable() { home.read().await? } else { None };
         self.check_free(&home, &original.state, mode).await?;
         let bytes = match home.is_writable() {
@@ -240,7 +279,7 @@ impl<'a> Trial<'a> {
     /// Refuses to overwrite another state; one that may be overwritten is put aside if nobody keeps it.
     async fn check_free(&self, home: &StateHome, state: &[u8], mode: PushMode) -> Result<()> {
         let there = self.tofu(call::state_pull).await?;
-        if StateFacts::of(&there).is_none() || same(&there, state) {
+        if StateFacts::of(&there).is_none_or(|there| is_earlier(&there, state)) || same(&there, state) {
             return Ok(());
         }
         if mode == PushMode::Careful {
@@ -289,6 +328,11 @@ impl<'a> Trial<'a> {
         check(self.session, &self.stack.id, &captured)?;
         Ok(captured.stdout.into_unmasked())
     }
+}
+
+/// Returns whether a state is an earlier one of another, which was here before.
+fn is_earlier(there: &StateFacts, state: &[u8]) -> bool {
+    StateFacts::of(state).is_some_and(|facts| facts.lineage == there.lineage && there.serial < facts.serial)
 }
 
 /// Returns whether two states are the same: serial, lineage and all content.

@@ -241,6 +241,10 @@ pub(super) fn moved_away(id: &StackId, moved: &Moved) -> Error {
             .hint(format!("if the folder got its old name back: `infra state rename {new} {old}`"))
             .hint(format!("if this is a new stack of that name: `infra state forget {old}`"));
     }
+    // A block in the files of the stack names the place; how it gets there is tofu's business.
+    if moved.to.starts_with("the ") {
+        return error.hint(format!("to start over on purpose: `infra state forget {}`", quoted(id.as_str())));
+    }
     error.hint(format!(
         "or move it back: `infra state migrate {} --from {}`",
         quoted(id.as_str()),

@@ -50,6 +50,7 @@ pub(super) async fn run(args: &EncryptArgs, context: &Context) -> Result<Exit> {
     let new = new_passphrase(args.rotate_to.as_deref(), context)?;
     let done = workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {
+            engine::require_states(session, &chosen).await?;
             let rewrites = engine::resolve_rewrites(session, &chosen, &new)?;
             ask(&chosen, args, context).await?;
             rewrite_all(session, rewrites, context).await

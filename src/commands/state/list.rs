@@ -35,6 +35,7 @@ pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
     let chosen = workspace.choose(&args.stacks, context)?;
     let listed = workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {
+            engine::require_states(session, &chosen).await?;
             let mut listed = Map::new();
             for id in &chosen {
                 let addresses = engine::read_addresses(session, id, &args.extra).await?;

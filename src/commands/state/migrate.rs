@@ -76,6 +76,7 @@ pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
     let id = &stack.id;
     let migrated = workspace
         .with_session(context, purpose(id), async |session| {
+            engine::require_states(session, std::slice::from_ref(id)).await?;
             let state = StateFacts::of(&engine::pull_state(session, id).await?);
             tell_beforehand(&workspace, (stack, &edit.file), state.as_ref(), context);
             ask(args, question(to, stack, state.as_ref()), context).await?;

@@ -34,7 +34,10 @@ pub(super) async fn run(args: &PullArgs, context: &Context) -> Result<Exit> {
     let state = workspace
         .with_session(context, purpose, async |session| match args.version {
             Some(number) => engine::read_version(session, &id, number).await,
-            None => engine::pull_state(session, &id).await,
+            None => {
+                engine::require_states(session, std::slice::from_ref(&id)).await?;
+                engine::pull_state(session, &id).await
+            }
         })
         .await?;
     if StateFacts::of(&state).is_none() && args.version.is_none() {

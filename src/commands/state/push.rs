@@ -13,7 +13,7 @@ use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, Session};
 use crate::error::{Error, Exit, Result, io};
-use crate::model::StackId;
+use crate::model::{PlanMode, StackId};
 use crate::tofu::call::PushMode;
 
 /// Store a state for a stack
@@ -79,6 +79,8 @@ async fn push(
     let pushed = engine::push_state(session, id, &state, mode)
         .await
         .map_err(|error| explain(error, id, &facts, before.as_ref()))?;
+    engine::note_state(session, id, PlanMode::Normal).await;
+    engine::tell_noted(session);
     let StateFacts { serial, resources, .. } = pushed.stored.unwrap_or(facts);
     context.terminal.note(&format!("stored the state of `{id}`: serial {serial}, {resources} resources"));
     match (pushed.aside, before) {

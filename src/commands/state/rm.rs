@@ -73,7 +73,10 @@ async fn edit(stack: &str, edit: StateEdit<'_>, without: WithoutCopy, context: &
     let id = workspace.choose_one(Some(stack.to_owned()), context)?.id.clone();
     let purpose = Purpose::states_of(std::slice::from_ref(&id));
     let text = workspace
-        .with_session(context, purpose, async |session| engine::edit_state(session, &id, edit, without).await)
+        .with_session(context, purpose, async |session| {
+            engine::require_states(session, std::slice::from_ref(&id)).await?;
+            engine::edit_state(session, &id, edit, without).await
+        })
         .await?;
     text.lines().for_each(|line| context.terminal.note(line));
     Ok(Exit::OK)

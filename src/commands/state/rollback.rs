@@ -9,6 +9,7 @@ use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
+use crate::model::{PlanMode, StackId};
 use crate::report::{Asking, confirm};
 use crate::tofu::call::PushMode;
 
@@ -56,10 +57,17 @@ pub(super) async fn run(args: &RollbackArgs, context: &Context) -> Result<Exit> 
                 "`{id}` has the content of version {} again, as serial {serial}",
                 args.version
             ));
+            note_change(session, &id).await;
             context.terminal.note(&format!("hint: see what tofu makes of it: `infra plan {id}`"));
             Ok(Exit::OK)
         })
         .await
+}
+
+/// The old version may have another lineage.
+async fn note_change(session: &engine::Session, id: &StackId) {
+    engine::note_state(session, id, PlanMode::Normal).await;
+    engine::tell_noted(session);
 }
 
 async fn ask(args: &RollbackArgs, stack: &str, context: &Context) -> Result<()> {

@@ -35,6 +35,7 @@ pub(super) async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let edit = StateEdit::Show(&args.address);
     let text = workspace
         .with_session(context, purpose, async |session| {
+            engine::require_states(session, std::slice::from_ref(&id)).await?;
             let shown = engine::edit_state(session, &id, edit, WithoutCopy::Refuse).await?;
             // tofu hides what is marked, but not its copies in other attributes.
             engine::mask_shown(&shown, &engine::pull_state(session, &id).await?, &args.address)

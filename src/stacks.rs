@@ -2,6 +2,7 @@
 //! OpenTofu files, starts no process, writes nothing. Begin at [`discover`], then
 //! [`select`] and [`waves`].
 
+mod addresses;
 mod backend;
 mod declared;
 mod discover;

@@ -21,6 +21,7 @@ mod place;
 mod reading;
 mod relocate;
 mod remote_state;
+mod renames;
 mod roots;
 #[cfg(test)]
 mod sample;
@@ -37,5 +38,6 @@ pub use graph_text::{dot, mermaid};
 pub use identity::{check_state_isolation, identity};
 pub use order::{Direction, after, dependencies_of, waves};
 pub use relocate::{Relocation, relocate};
+pub use renames::{Evidence, GoneStack, RenameCandidate, addresses_in_state, rename_candidates};
 pub use select::{Selection, select};
 pub use settings::{SettingsBook, settings_for};

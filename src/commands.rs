@@ -31,6 +31,7 @@ pub mod output;
 mod past;
 pub mod plan;
 pub mod plan_key;
+mod renamed;
 pub mod runs;
 pub mod schema;
 pub mod secrets;

@@ -2,6 +2,7 @@
 //! OpenTofu files, starts no process, writes nothing. Begin at [`discover`], then
 //! [`select`] and [`waves`].
 
+mod addresses;
 mod backend;
 mod backend_block;
 mod declared;
@@ -22,6 +23,7 @@ mod place;
 mod reading;
 mod relocate;
 mod remote_state;
+mod renames;
 mod roots;
 #[cfg(test)]
 mod sample;
@@ -41,5 +43,6 @@ pub use identity::{check_state_isolation, identity};
 pub use order::{Direction, after, dependencies_of, waves};
 pub use relocate::{Relocation, relocate};
 pub use remote_state::{Reader, readers_of};
+pub use renames::{Evidence, GoneStack, RenameCandidate, addresses_in_state, rename_candidates};
 pub use select::{Selection, select};
 pub use settings::{SettingsBook, settings_for};

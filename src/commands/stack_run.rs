@@ -10,7 +10,7 @@ use super::past::{choose, take_up, warn_of_removed, warn_of_the_past};
 use super::stack_args::StackArgs;
 use super::standing::{Dependents, Standing, tell_staying, widened};
 use super::workspace::{Purpose, Workspace};
-use super::{Context, configure};
+use super::{Context, configure, renamed};
 use crate::engine::{self, Approval, RunOptions, Session, StateCheck, StateNeed, WhenToInit};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::events::Events;
@@ -216,7 +216,13 @@ async fn run(
     if !request.removed {
         warn_of_removed(&session).await?;
     }
-    let check = check_states(&session, plan).await;
+    let check = match check_states(&session, plan, request, context).await {
+        Ok(check) => check,
+        Err(error) => {
+            session.close().await;
+            return Err(error);
+        }
+    };
     let reports = reports(workspace, plan, &options, request, context)?;
     let running = async move {
         let report = engine::run(&session, plan, &options, check).await;
@@ -228,12 +234,23 @@ async fn run(
 }
 
 /// Looks where the states are, for commands that need them.
-async fn check_states(session: &Session, plan: &RunPlan) -> StateCheck {
+async fn check_states(
+    session: &Session,
+    plan: &RunPlan,
+    request: &Request,
+    context: &Context,
+) -> Result<StateCheck> {
     if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
-        return StateCheck::default();
+        return Ok(StateCheck::default());
     }
     let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
-    engine::check_states(session, &chosen).await
+    if request.removed && request.stacks.selection().is_empty() {
+        engine::check_removed(session, &chosen).await?;
+    }
+    let check = engine::check_states(session, &chosen).await;
+    let check = renamed::ask_about(check, context).await?.without_open_renames();
+    renamed::bring_along(session, plan, &check).await?;
+    Ok(check)
 }
 
 /// Tells what was edited and not rendered, so that "no changes" is not taken for more than it says.

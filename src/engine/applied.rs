@@ -164,8 +164,12 @@ pub(super) fn replace(project: &Project, id: &StackId, fill: impl FnOnce(&Path) 
     std::fs::rename(fresh.keep(), &home).map_err(io("write", &home))
 }
 
-/// Gives the copy of a stack that was renamed its new name.
+/// Gives the copy of a stack that was renamed its new name; one that cannot go along is forgotten.
 pub(super) fn rename(project: &Project, present: &[Stack], old: &StackId, new: &StackId) -> Result<()> {
+    rename_home(project, present, old, new).or_else(|_| forget(project, old))
+}
+
+fn rename_home(project: &Project, present: &[Stack], old: &StackId, new: &StackId) -> Result<()> {
     let home = home_of(project, old);
     let record = std::fs::read(home.join(RECORD)).ok();
     let record: Option<Record> = record.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -312,6 +316,10 @@ async fn may_have_resources(project: &Project, stack: &Stack, clock: Clock) -> b
     }
     let store = open_store_untried(project, &Environment::default(), clock);
     let (Ok(store), Ok(name)) = (store, state_name(stack)) else { return true };
+    // What was renamed or given up on purpose lives on elsewhere, or is nobody's any more.
+    if store.status(&name).await.is_ok_and(|status| status.moved.is_some() || status.left_behind) {
+        return false;
+    }
     match store.read(&name).await {
         Ok(Some(bytes)) => {
             let state: Value = serde_json::from_slice(&bytes).unwrap_or_default();

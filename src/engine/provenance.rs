@@ -144,6 +144,7 @@ mod tests {
             backend_place: None,
             variables: BTreeSet::new(),
             outputs: BTreeSet::new(),
+            addresses: BTreeSet::new(),
             init_facts: BTreeSet::new(),
             warnings: Vec::new(),
             problems: Vec::new(),

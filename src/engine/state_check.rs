@@ -12,6 +12,7 @@ use futures::StreamExt as _;
 
 use super::left_behind::{LeftBehind, left_behind, way_along};
 use super::missing_state::MissingState;
+use super::renamed_stacks::{Rename, rename_candidates_for, renamed_error};
 use super::session::Session;
 use super::state_rename::new_name_in;
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
@@ -30,8 +31,8 @@ pub struct StateCheck {
     pub problems: BTreeMap<StackId, Error>,
     /// Stacks whose state still has the name of a former id, as `was` says.
     pub former: BTreeMap<StackId, StackId>,
-    /// Stacks of which no state is known.
-    pub new: BTreeSet<StackId>,
+    /// Stacks without a state that may be former ones under a new name.
+    pub renames: Vec<Rename>,
 }
 
 /// How the state of a stack stands.
@@ -67,27 +68,46 @@ pub async fn check_states(session: &Session, ids: &[StackId]) -> StateCheck {
     let stacks = with_feeding(session, ids);
     let looks = futures::stream::iter(stacks).map(async |stack| (&stack.id, standing(session, stack).await));
     let found: Vec<(&StackId, Result<Standing>)> = looks.buffered(TOGETHER).collect().await;
-    let mut check = StateCheck::default();
+    let (mut check, mut new) = (StateCheck::default(), BTreeSet::new());
     for (id, standing) in found {
         match standing {
             Ok(Standing::Here) => {}
             Ok(Standing::Former(was)) => drop(check.former.insert(id.clone(), was)),
-            Ok(Standing::Nowhere) => drop(check.new.insert(id.clone())),
+            Ok(Standing::Nowhere) => drop(new.insert(id.clone())),
             Err(error) => drop(check.problems.insert(id.clone(), error)),
         }
     }
+    check.renames = rename_candidates_for(session, &new).await;
     check
+}
+
+impl StateCheck {
+    /// Makes what may be a rename, and nobody decided, a reason to stop.
+    #[must_use]
+    pub fn without_open_renames(mut self) -> Self {
+        let renames = std::mem::take(&mut self.renames);
+        for rename in &renames {
+            let same: Vec<&Rename> = renames.iter().filter(|other| other.new == rename.new).collect();
+            self.problems.entry(rename.new.clone()).or_insert_with(|| renamed_error(&same));
+        }
+        self
+    }
 }
 
 /// Refuses to go on where the state of a stack is not where it is looked for; a former name is used.
 pub async fn require_states(session: &Session, ids: &[StackId]) -> Result<()> {
-    let check = check_states(session, ids).await;
+    let check = check_states(session, ids).await.without_open_renames();
     let mine = |(id, _): &(StackId, Error)| ids.contains(id);
     if let Some((_, error)) = check.problems.into_iter().find(mine) {
         return Err(error);
     }
     session.former_names.borrow_mut().extend(check.former);
     Ok(())
+}
+
+/// Lets stacks be looked at under the names that their states still have.
+pub fn use_former_names(session: &Session, check: &StateCheck) {
+    session.former_names.borrow_mut().extend(check.former.clone());
 }
 
 /// Returns the stacks with those whose outputs they take.

@@ -95,6 +95,9 @@ pub struct Stack {
     pub variables: BTreeSet<String>,
     /// The names of the outputs it declares.
     pub outputs: BTreeSet<String>,
+    /// The addresses of its managed resources as they would stand in a state, without instance keys;
+    /// `module.NAME.*` for a module whose content is not in the project.
+    pub addresses: BTreeSet<String>,
     /// What `init` depends on, as sorted lines: providers, module sources, the backend block.
     pub init_facts: BTreeSet<String>,
     /// What is odd about it, each with file and line; shown by `stacks` and `doctor`.

@@ -12,6 +12,8 @@
 //! answer. `git status` is asked because no plumbing command compares contents without
 //! writing the index. Begin at [`Git::around`].
 
+mod renames;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -82,6 +84,13 @@ pub struct TrackedFile {
     pub recorded: String,
 }
 
+/// What git takes the paths of a question for.
+#[derive(Clone, Copy, PartialEq)]
+enum Paths {
+    Literal,
+    Patterns,
+}
+
 impl Git {
     /// Finds the repository around a folder.
     pub fn around(folder: &Path, env: &Environment, interrupts: &Interrupts) -> Option<Self> {
@@ -133,16 +142,26 @@ impl Git {
     }
 
     fn call(&self, more: &[OsString], command: &str) -> Invocation {
-        let call = Invocation::new("git", &self.top, self.env.clone());
-        let call = call.args(["--no-pager", "--literal-pathspecs"]);
+        self.call_about(Paths::Literal, more, command)
+    }
+
+    fn call_about(&self, paths: Paths, more: &[OsString], command: &str) -> Invocation {
+        let call = Invocation::new("git", &self.top, self.env.clone()).arg("--no-pager");
+        let call = call.args((paths == Paths::Literal).then_some("--literal-pathspecs"));
         let settings = SETTINGS.iter().map(OsStr::new).chain(more.iter().map(OsString::as_os_str));
         settings.fold(call, |call, setting| call.arg("-c").arg(setting)).arg(command)
     }
 
     /// Restricts a question to the folder.
     fn about_folder(&self, call: Invocation) -> Invocation {
-        let is_top = self.below.as_os_str().is_empty();
-        call.arg("--").arg(if is_top { Path::new(".") } else { &self.below })
+        call.arg("--").arg(self.place(Path::new("")))
+    }
+
+    /// Returns a place below the folder as git is asked about it.
+    fn place(&self, path: &Path) -> PathBuf {
+        let parts = [self.below.as_path(), path].into_iter().filter(|part| !part.as_os_str().is_empty());
+        let place: PathBuf = parts.collect();
+        if place.as_os_str().is_empty() { PathBuf::from(".") } else { place }
     }
 
     fn below_folder(&self, path: &[u8]) -> Option<PathBuf> {

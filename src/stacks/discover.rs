@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::addresses::addresses_in;
 use super::backend::backend;
 use super::declared::declare;
 use super::facts::{Facts, RemoteState};
@@ -85,6 +86,7 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
         backend_place: own.and_then(|facts| Some(facts.backend.as_ref()?.place.clone())),
         variables: own.map(|facts| facts.variables.clone()).unwrap_or_default(),
         outputs: own.map(|facts| facts.outputs.clone()).unwrap_or_default(),
+        addresses: addresses_in(library, &folder.path),
         init_facts: init_facts(base, &parts),
         warnings: parts.iter().flat_map(|(_, read)| read.dead_ends.clone()).collect(),
         problems: parts.iter().flat_map(|(_, read)| read.facts.problems.clone()).collect(),

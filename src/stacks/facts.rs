@@ -20,6 +20,8 @@ pub struct Facts {
     pub required_providers: BTreeMap<String, Setting>,
     /// Local names of provider blocks.
     pub provider_blocks: BTreeSet<String>,
+    /// Managed resources, as `type.name`.
+    pub resources: BTreeSet<String>,
     /// Local names of providers that resources and data sources use.
     pub used_providers: BTreeSet<String>,
     /// Data sources that read other states.
@@ -93,7 +95,7 @@ impl Facts {
     }
 
     /// Notes the provider of a resource: the one it names, or the first part of its type.
-    pub fn add_resource(&mut self, kind: &str, provider: Option<&str>) {
+    pub fn add_provider_of(&mut self, kind: &str, provider: Option<&str>) {
         let named = provider.and_then(|text| text.split(['.', '[']).next()).map(str::trim);
         let name = named.or_else(|| kind.split('_').next()).unwrap_or(kind);
         // `terraform_data` and `terraform_remote_state` are built in: nothing is installed for them.

@@ -35,7 +35,11 @@ impl Reader<'_> {
                 ("output", [name]) => _ = self.facts.outputs.insert((*name).to_owned()),
                 ("provider", [name]) => _ = self.facts.provider_blocks.insert((*name).to_owned()),
                 ("module", [name]) => self.module(name, block),
-                ("resource" | "ephemeral", [kind, _]) => self.resource(kind, block),
+                ("resource", [kind, name]) => {
+                    self.facts.resources.insert(format!("{kind}.{name}"));
+                    self.provider_of(kind, block);
+                }
+                ("ephemeral", [kind, _]) => self.provider_of(kind, block),
                 ("data", [kind, name]) => self.data(kind, name, block),
                 // A check may hold a data source of its own.
                 ("check", [_]) => self.body(&block.body),
@@ -68,17 +72,17 @@ impl Reader<'_> {
         self.facts.add_module(name, ModuleBlock { source, version, place });
     }
 
-    fn resource(&mut self, kind: &str, block: &Block) {
+    fn provider_of(&mut self, kind: &str, block: &Block) {
         let provider = block.body.get_attribute("provider").and_then(attribute);
         let provider = provider.map(|provider| match provider {
             Setting::Literal(text) | Setting::Expression(text) => text,
             Setting::Map(_) => String::new(),
         });
-        self.facts.add_resource(kind, provider.as_deref());
+        self.facts.add_provider_of(kind, provider.as_deref());
     }
 
     fn data(&mut self, kind: &str, name: &str, block: &Block) {
-        self.resource(kind, block);
+        self.provider_of(kind, block);
         if kind != "terraform_remote_state" {
             return;
         }

@@ -38,9 +38,8 @@ impl Reader<'_> {
                 "output" => self.facts.outputs.extend(labels(value)),
                 "provider" => self.facts.provider_blocks.extend(labels(value)),
                 "module" => entries(value).for_each(|(name, block)| self.module(name, block)),
-                "resource" | "ephemeral" => {
-                    entries(value).for_each(|(kind, named)| self.resources(kind, named));
-                }
+                "resource" => entries(value).for_each(|(kind, named)| self.resources(kind, named)),
+                "ephemeral" => entries(value).for_each(|(kind, named)| self.providers_of(kind, named)),
                 "data" => entries(value).for_each(|(kind, named)| self.data(kind, named)),
                 "check" => entries(value).for_each(|(_, block)| self.body(block)),
                 _ => {}
@@ -74,15 +73,20 @@ impl Reader<'_> {
     }
 
     fn resources(&mut self, kind: &str, named: &Value) {
+        self.facts.resources.extend(labels(named).map(|name| format!("{kind}.{name}")));
+        self.providers_of(kind, named);
+    }
+
+    fn providers_of(&mut self, kind: &str, named: &Value) {
         for (_, block) in entries(named) {
             let provider =
                 entries(block).find(|(key, _)| *key == "provider").and_then(|(_, value)| value.as_str());
-            self.facts.add_resource(kind, provider);
+            self.facts.add_provider_of(kind, provider);
         }
     }
 
     fn data(&mut self, kind: &str, named: &Value) {
-        self.resources(kind, named);
+        self.providers_of(kind, named);
         if kind != "terraform_remote_state" {
             return;
         }

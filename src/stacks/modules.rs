@@ -26,15 +26,16 @@ pub struct ReadFolder {
     /// Local sources that lead nowhere, with file and line.
     pub dead_ends: Vec<String>,
     /// Every local source that leads somewhere, itself included.
-    calls: Vec<Call>,
+    pub calls: Vec<Call>,
 }
 
 /// A module block that leads to a folder.
 #[derive(Debug)]
-struct Call {
-    target: PathBuf,
+pub struct Call {
+    /// The folder.
+    pub target: PathBuf,
     /// The name of the module.
-    name: String,
+    pub name: String,
     /// File and line.
     place: String,
 }

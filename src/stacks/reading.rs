@@ -83,6 +83,8 @@ fn unreadable(path: &Path, error: &std::io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     /// Reads one file of the given name and text.
@@ -143,6 +145,8 @@ check "up" {
         assert_eq!(json.problems, [""; 0]);
         assert_eq!(native.variables, json.variables);
         assert_eq!(native.outputs, json.outputs);
+        assert_eq!(native.resources, BTreeSet::from(["aws_vpc.b".to_owned(), "proxmox_vm.a".to_owned()]));
+        assert_eq!(native.resources, json.resources);
         assert_eq!(native.init_lines("."), json.init_lines("."));
     }
 

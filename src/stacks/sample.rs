@@ -17,6 +17,7 @@ pub fn stack(id: &str, depends_on: &[&str]) -> Stack {
         backend_place: None,
         variables: Default::default(),
         outputs: Default::default(),
+        addresses: Default::default(),
         init_facts: Default::default(),
         warnings: Vec::new(),
         problems: Vec::new(),

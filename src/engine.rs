@@ -9,6 +9,7 @@
 mod alone;
 mod applied;
 mod applying;
+mod asking;
 mod changing;
 mod checks;
 mod consent;

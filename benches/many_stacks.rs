@@ -60,7 +60,7 @@ fn main() {
     rows.push(("warm plan, without init", "the loop's plan alone", warm, 1.10));
     let apply = lab.measure(
         Lab::make_planned,
-        |lab| lab.infra(&["apply", "--all", "--parallelism", AT_ONCE]),
+        |lab| lab.infra(&["apply", "--all", "--saved", "--parallelism", AT_ONCE]),
         |lab| lab.loop_over("apply -input=false -no-color plan.tfplan"),
     );
     rows.push(("apply of saved plans", "the loop's apply of saved plans", apply, 1.15));

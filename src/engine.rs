@@ -9,6 +9,7 @@
 mod alone;
 mod applied;
 mod applying;
+mod asking;
 mod backend_edit;
 mod changing;
 mod checks;

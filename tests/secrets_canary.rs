@@ -343,7 +343,7 @@ fn plan_apply_and_destroy_with_an_encrypted_state_write_no_secret_anywhere() {
     scene.runs_clean("plan -v");
     let plan = scene.project.path(".infra/plans");
     assert!(files_below(&plan).iter().any(|file| file.extension().is_some_and(|ending| ending == "tfplan")));
-    scene.runs_clean("apply -v");
+    scene.runs_clean("apply --saved -v");
     assert_eq!(scene.project.files_containing("encrypted_data"), [".infra/state"]);
     scene.runs_clean("destroy --yes --allow-destroy -v");
 
@@ -379,7 +379,7 @@ fn variables_that_nobody_marked_are_shown_and_recorded_nowhere() {
 
         scene.runs_open("plan -v");
         scene.runs_open("show x --plan");
-        scene.runs_open("apply -v");
+        scene.runs_open("apply --saved -v");
         for command in ["show x", "output x", "output x --json", "state list x", "state list --json"] {
             scene.runs_open(command);
         }
@@ -410,7 +410,7 @@ fn the_old_value_of_a_rotated_secret_is_as_secret_as_the_new_one() {
         std::fs::remove_file(scene.project.path("infrastructure/01-a/x/broken.tf")).unwrap();
         scene.runs_open("plan");
         // The provisioner of what is replaced tells the old value.
-        scene.runs_open("apply -v");
+        scene.runs_open("apply --saved -v");
 
         scene.project.run("plan --detailed-exitcode").succeeds();
     }

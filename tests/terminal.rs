@@ -220,7 +220,8 @@ fn destroy_asks_for_the_projects_name() {
     let mut hesitant = at_terminal(&project, "destroy");
     hesitant.sees("Type the project's name");
     hesitant.types("yes");
-    assert_eq!(hesitant.wait().0, Some(1));
+    let (code, screen) = hesitant.wait();
+    assert_eq!((code, screen.contains("nothing was done")), (Some(1), true), "{screen}");
     assert_eq!(project.resources("x"), ["terraform_data.thing"]);
 
     let mut person = at_terminal(&project, "destroy");

@@ -5,7 +5,7 @@
 //! was made before a stack below was applied is made again in its turn, and goes on
 //! without a question only if it does nothing but what was shown. What needs a new yes is
 //! set aside until nothing else can run. Where saved plans alone are applied, `saved_run`
-//! looks at all of them first. Begin at `plan_approve_apply`.
+//! looks at all of them first. Who is asked, and what, is in `asking`. Begin at `plan_approve_apply`.
 
 use std::cell::RefCell;
 
@@ -22,9 +22,7 @@ use super::saved_plan::SavedPlans;
 use super::shown_plan::Comparison;
 use super::side_by_side::{Turn, work_through};
 use super::stack_life::{Planned, ShownPlan, StackLife, Upstream};
-use crate::error::Error;
-use crate::events::{Answer, Proposal, Question, RunEvent};
-use crate::model::{PlanDifference, RunCommand, Safe, StackError, StackId, StackRun, Step};
+use crate::model::{PlanDifference, RunCommand, StackError, StackId, StackRun};
 
 /// What lies on the desk of a stack between its turns.
 #[derive(Debug, Default)]
@@ -72,7 +70,7 @@ impl Desk {
     }
 
     /// Whether what will be done cannot be shown yet.
-    fn is_unknown(&self) -> bool {
+    pub fn is_unknown(&self) -> bool {
         self.outcome.is_some() && !self.has_changes() && self.note.is_some()
     }
 
@@ -82,7 +80,7 @@ impl Desk {
 
     /// Whether a person decides about it even where reviewed plans need no question: somebody else
     /// made its plan.
-    fn is_for_a_person(&self) -> bool {
+    pub fn is_for_a_person(&self) -> bool {
         self.approved.is_some() || self.plan().is_some_and(|planned| planned.foreign)
     }
 }
@@ -337,101 +335,6 @@ impl<'a> Conductor<'a> {
         retries.run(async || life.plan_or_take_saved(upstream).await).await
     }
 
-    /// Asks once about several stacks, and notes the answer on their desks.
-    pub async fn ask_about(&self, open: &[usize], desks: &Desks) {
-        let is_asked = |index: &&usize| {
-            self.options.approval != Approval::Saved || desks[**index].borrow().is_for_a_person()
-        };
-        let (asked, left): (Vec<usize>, Vec<usize>) = open.iter().partition(|index| is_asked(index));
-        left.into_iter().for_each(|index| desks[index].borrow_mut().declined = true);
-        if asked.is_empty() || self.session.interrupts.any() {
-            return;
-        }
-        for index in &asked {
-            let stack = self.runs[*index].stack.id.clone();
-            self.session.events.emit(RunEvent::StepStarted { stack, step: Step::Approve });
-        }
-        let yes = self.ask(&asked, desks).await;
-        if !yes && self.options.has_person && !self.changes.get() && !self.session.interrupts.any() {
-            self.session.events.emit(RunEvent::NothingDone);
-            // One no is about everything that could be done.
-            desks.iter().for_each(|desk| desk.borrow_mut().declined = true);
-        }
-        for index in asked {
-            let mut desk = desks[index].borrow_mut();
-            desk.declined = !yes;
-            if yes {
-                desk.approved = desk.plan().map(Planned::as_shown);
-            }
-        }
-    }
-
-    /// Asks until there is a yes or a no.
-    async fn ask(&self, open: &[usize], desks: &Desks) -> bool {
-        let mut question = self.question(open, desks);
-        loop {
-            let mut interrupts = self.session.interrupts.clone();
-            let answer = tokio::select! {
-                answer = self.session.events.ask(question.clone()) => answer,
-                _ = interrupts.beyond(0) => Answer::No,
-            };
-            match answer {
-                Answer::Yes => return true,
-                Answer::No => return false,
-                Answer::Details => self.add_details(&mut question, desks).await,
-            }
-        }
-    }
-
-    /// Adds what tofu writes about each plan.
-    async fn add_details(&self, question: &mut Question, desks: &Desks) {
-        for proposal in question.proposals().iter_mut().filter(|proposal| proposal.details.is_none()) {
-            let Some(index) = self.numbers.get(&proposal.stack) else { continue };
-            let plans = desks[*index].borrow().plan().map(|planned| planned.plans.clone());
-            let Some(plans) = plans else { continue };
-            let text = self.life(self.runs[*index]).text_of(&plans).await;
-            let said = |error: Error| vec![Safe::through(&self.session.mask(), error.message())];
-            proposal.details = Some(text.unwrap_or_else(said));
-        }
-    }
-
-    /// Lists what is to be done, those that lose something first; what cannot be shown yet comes last.
-    fn question(&self, open: &[usize], desks: &Desks) -> Question {
-        let mut proposals: Vec<Proposal> = open.iter().map(|index| self.proposal(*index, desks)).collect();
-        proposals.sort_by_key(|proposal| !proposal.is_destructive());
-        let unknown = (0..desks.len()).filter(|index| desks[*index].borrow().is_unknown());
-        let later = unknown.map(|index| self.proposal(index, desks)).collect();
-        match self.plan.command {
-            RunCommand::Destroy => {
-                let (project, staying) = (self.plan.project.clone(), self.options.staying.clone());
-                Question::Destroy { proposals, project, staying }
-            }
-            _ => Question::Apply { proposals, later },
-        }
-    }
-
-    fn proposal(&self, index: usize, desks: &Desks) -> Proposal {
-        let desk = desks[index].borrow();
-        let changes = desk.plan().map(|planned| planned.record.shown_changes()).unwrap_or_default();
-        let run = self.runs[index];
-        let is_protected = desk.plan().is_some_and(|planned| self.loses_protected(run, planned));
-        let is_foreign = desk.plan().is_some_and(|planned| planned.foreign);
-        let record = desk.plan().map(|planned| &planned.record);
-        let (stack, differences) = (run.stack.id.clone(), desk.differences.clone());
-        let own = desk.plan().filter(|planned| planned.reviewed || planned.foreign);
-        Proposal {
-            stack,
-            changes,
-            outputs_changed: record.map_or(0, |record| record.outputs_changed),
-            saved_at: own.map(|planned| planned.record.made_at),
-            details: None,
-            differences,
-            note: desk.note.clone().or_else(|| remark(desk.plan()).map(str::to_owned)),
-            is_protected,
-            is_foreign,
-        }
-    }
-
     fn is_settled(
         &self,
         run: &StackRun,
@@ -468,13 +371,4 @@ impl<'a> Conductor<'a> {
 /// Returns the stacks whose desks are so.
 pub(super) fn those(desks: &Desks, is_so: impl Fn(&Desk) -> bool) -> Vec<usize> {
     (0..desks.len()).filter(|index| is_so(&desks[*index].borrow())).collect()
-}
-
-/// Says what is special about a plan.
-fn remark(planned: Option<&Planned>) -> Option<&'static str> {
-    let planned = planned?;
-    match planned.foreign {
-        true => Some("not made by you here"),
-        false => planned.record.unnamed.then_some("changes that tofu does not name"),
-    }
 }

@@ -379,6 +379,38 @@ mod tests {
     }
 
     #[test]
+    fn who_cannot_be_asked_is_told_the_way_without_a_question() {
+        let planned = || StackReport::new(StackId::new("a"), Succeeded);
+        let unattended = Scope { unattended: true, ..Scope::default() };
+        let keyless = Scope { keeps_no_plans: true, ..unattended.clone() };
+
+        assert_eq!(
+            step_after(RunCommand::Plan, planned(), &unattended),
+            "apply exactly this: `infra apply a --saved`"
+        );
+        assert_eq!(
+            step_after(RunCommand::Plan, planned(), &keyless),
+            "plan, see and apply it in one go: `infra apply a`"
+        );
+    }
+
+    #[test]
+    fn after_saved_plans_the_next_step_is_to_plan_what_has_none_any_more() {
+        let saved = Scope { saved: true, plans_dir: Some("kept".to_owned()), ..Scope::default() };
+        let failed = StackReport::new(StackId::new("a"), StackResult::Failed);
+        let left = StackReport::new(StackId::new("a"), StackResult::Skipped);
+
+        assert_eq!(
+            step_after(RunCommand::Apply, failed, &saved),
+            "mend what failed, then plan it again: `infra plan a --out-dir kept`"
+        );
+        assert_eq!(
+            step_after(RunCommand::Apply, left.with_reason(StackReport::NO_SAVED_PLAN), &saved),
+            "plan what has no saved plan: `infra plan a --out-dir kept`"
+        );
+    }
+
+    #[test]
     fn what_cannot_be_said_shortly_is_said_in_full() {
         let odd =
             |id: &StackId| Some(if id.as_str().ends_with(['1', '3', '5']) { Succeeded } else { Deferred });

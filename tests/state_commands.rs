@@ -8,6 +8,8 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "state_commands/advice.rs"]
+mod advice;
 #[path = "state_commands/migrating.rs"]
 mod migrating;
 #[path = "support/minio.rs"]

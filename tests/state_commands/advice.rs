@@ -1,7 +1,8 @@
 //! The commands that `infra state …` and `doctor` print as advice, run where they are printed.
 
+use super::minio::{self, minio};
 use super::support::Project;
-use super::{applied, stack, versions};
+use super::{applied, s3_block, stack, versions};
 
 #[test]
 fn a_state_without_versions_gets_some_by_the_advice() {
@@ -48,4 +49,22 @@ fn doctor_says_how_to_save_a_state_that_could_not_be_saved() {
     project.run(&found.advice("--errored")).succeeds();
 
     project.run("doctor").stdout_lacks("a run could not save its state");
+}
+
+#[test]
+fn an_s3_state_without_a_lock_gets_one_by_the_advice() {
+    let (address, bucket) = (minio().address, minio().bucket());
+    let block = |more: &str| stack(&s3_block(address, &bucket, more), "one");
+    let project = Project::new()
+        .stack("01-a/x", &block(""))
+        .stack("01-a/y", super::SIMPLE)
+        .env("AWS_ACCESS_KEY_ID", minio::USER)
+        .env("AWS_SECRET_ACCESS_KEY", minio::PASSWORD);
+    project.run("apply x --yes").succeeds();
+
+    let found = project.run("stacks").succeeds().stderr_has("`01-a/x`: s3 state without a lock");
+    project.write("infrastructure/01-a/x/main.tf", &block("use_lockfile = true"));
+    project.run(&found.advice("-reconfigure")).succeeds();
+
+    project.run("plan x --detailed-exitcode").exits(0).stderr_lacks("without a lock");
 }

@@ -731,3 +731,34 @@ fn a_replaced_resource_whose_old_one_is_only_forgotten_is_a_change() {
 
     project.run("plan --detailed-exitcode").succeeds();
 }
+
+#[test]
+fn every_step_that_is_advised_after_a_run_can_be_taken() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("01-a/y", SIMPLE);
+
+    let no_plan = project.run("show x --plan").exits(1);
+    project.run(&no_plan.advice("plan")).succeeds();
+    project.run("show x --plan").succeeds();
+    let planned = project.run("plan --all").succeeds();
+    let applied = project.run(&format!("{} --yes", planned.advice("apply"))).succeeds();
+    project.run(&applied.advice("output")).succeeds().stdout_has("one");
+    let to_destroy = project.run("plan --all --destroy").succeeds();
+    project.run(&format!("{} --yes", to_destroy.advice("destroy"))).succeeds();
+    assert!(project.resources("x").is_empty() && project.resources("y").is_empty());
+}
+
+#[test]
+fn the_ways_out_of_small_mistakes_can_be_taken() {
+    let project = Project::new().stack("01-a/x", "output \"o\" {\nvalue = 1\n}\n");
+
+    let unformatted = project.run("fmt --check").exits(1);
+    project.run(&unformatted.advice("fmt")).succeeds();
+    project.run("fmt --check").succeeds();
+    let unknown = project.run("runs show nothing").exits(64);
+    project.run(&unknown.advice("runs")).succeeds();
+    let unasked = project.run("apply x").exits(64);
+    project.run(&unasked.advice("plan")).succeeds();
+    project.run(&unasked.advice("apply")).succeeds();
+    let fresh = project.run("destroy --resume --yes").exits(64);
+    project.run(&format!("{} --yes", fresh.advice("destroy"))).succeeds();
+}

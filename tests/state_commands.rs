@@ -8,6 +8,8 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "state_commands/advice.rs"]
+mod advice;
 #[path = "state_commands/migrating.rs"]
 mod migrating;
 #[path = "support/minio.rs"]
@@ -562,9 +564,15 @@ fn an_encrypted_state_that_cannot_be_put_aside_is_changed_only_by_force() {
     assert_eq!(project.resources("x").len(), 2);
     project.run("state rm x terraform_data.thing --force").succeeds();
 
-    refused.stderr_has("no copy of the encrypted state of `01-a/x` can be kept").stderr_has("--force");
+    let refused =
+        refused.stderr_has("no copy of the encrypted state of `01-a/x` can be kept").stderr_has("--force");
     assert_eq!(project.resources("x"), ["terraform_data.hidden"]);
     assert!(copies(&project).is_empty());
+    // The other way out: what tofu finds by itself, infra is told.
+    refused.stderr_has("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY").stderr_lacks("state migrate");
+    let project = project.env("AWS_ACCESS_KEY_ID", minio::USER).env("AWS_SECRET_ACCESS_KEY", minio::PASSWORD);
+    project.run("state rm x terraform_data.hidden").succeeds();
+    assert_eq!(copies(&project).len(), 1);
 }
 
 #[test]

@@ -99,11 +99,17 @@ pub(super) fn keep(session: &Session, id: &StackId, bytes: &[u8]) -> Result<Path
 }
 
 fn no_copy(id: &StackId, unread: &Error) -> Error {
-    Error::new(Kind::Refused, format!("no copy of the encrypted state of `{id}` can be kept"))
+    let error = Error::new(Kind::Refused, format!("no copy of the encrypted state of `{id}` can be kept"))
         .detail(format!(
             "only tofu can read it where it lies ({}), and it gives it decrypted",
             unread.message()
         ))
-        .hint("keep a copy yourself, then say `--force`")
-        .hint(format!("or move it to where versions are kept: `infra state migrate {id} --to embedded`"))
+        .hint("keep a copy yourself, then say `--force`");
+    if unread.hints().is_empty() {
+        return error.hint(format!(
+            "or move it to where versions are kept: `infra state migrate {id} --to embedded`"
+        ));
+    }
+    // Whatever lets it be read, credentials as a rule, is needed to move it too.
+    unread.hints().iter().fold(error, |error, hint| error.hint(hint.clone()))
 }

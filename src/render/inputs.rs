@@ -29,8 +29,9 @@ impl Inputs {
         let Ok(settings) = resolve(root, configure) else { return Self(inputs) };
         let mut names = template_names(root, &settings);
         names.extend(data.iter().cloned().chain(["makejinja.toml".to_owned()]));
+        let Ok(real) = root.canonicalize() else { return Self(inputs) };
         inputs.extend(names.into_iter().filter_map(|name| {
-            let digest = digest(root, &name)?;
+            let digest = digest(&real, &name)?;
             Some((name, digest))
         }));
         // Whatever a plugin may import counts for it.
@@ -71,11 +72,11 @@ fn template_names(root: &Path, settings: &RenderSettings) -> BTreeSet<String> {
     names
 }
 
-/// Digests a regular file inside the project; anything else could be endless, or is not ours to read.
+/// Digests a regular file below a root without links; anything else could be endless, or is not ours to read.
 fn digest(root: &Path, name: &str) -> Option<Fingerprint> {
     let real = root.join(name).canonicalize().ok()?;
     let facts = std::fs::metadata(&real).ok()?;
-    if !facts.is_file() || facts.len() > MAX_FILE || !real.starts_with(root.canonicalize().ok()?) {
+    if !facts.is_file() || facts.len() > MAX_FILE || !real.starts_with(root) {
         return None;
     }
     Fingerprint::of_reader(std::fs::File::open(real).ok()?).ok()

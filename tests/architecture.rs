@@ -124,7 +124,7 @@ const MAKES_FOLDERS: &[&str] = &[
     "commands/new/folder.rs",
     "commands/new_stack.rs",
     "commands/new_stack/copy.rs",
-    "engine/state_place.rs",
+    "backends/state_file.rs",
     "render/write.rs",
     // Below a folder that the one door made.
     "state/private_folder.rs",

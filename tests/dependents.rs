@@ -225,7 +225,7 @@ fn a_plan_of_a_destruction_is_warned_about_and_made() {
     let run = project.run("plan net --destroy").succeeds();
 
     run.stderr_has("warning: another stack that still has resources depends on `01-a/net`");
-    project.run("destroy net").exits(65).stderr_has("error[has-dependents]");
+    project.run("destroy net --yes").exits(65).stderr_has("error[has-dependents]");
     project.run("plan net --destroy --with-dependents").succeeds().stderr_lacks("depends on `01-a/net`");
 }
 

@@ -528,7 +528,7 @@ fn a_changed_backend_ends_in_a_hint() {
     let local = SIMPLE.replace("backend \"http\" {}", "backend \"local\" {}");
     project.write("infrastructure/01-a/x/main.tf", &local);
 
-    let run = project.run("plan").exits(1).stderr_has("hint: ").stderr_has("-reconfigure");
+    let run = project.run("plan").exits(65).stderr_has("error[state-not-moved]");
 
     // What it says works.
     project.run(&format!("{} --yes", run.advice("migrate"))).succeeds();

@@ -1,5 +1,7 @@
 //! `infra doctor`.
 
+mod states;
+
 use clap::Args;
 use serde_json::json;
 
@@ -114,6 +116,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     findings.push(isolation(&workspace));
     findings.push(writable(&workspace));
     findings.extend(lock_findings(&workspace, &trust, context).await);
+    findings.extend(states::state_findings(&workspace, &trust, context).await);
     findings.extend(secret_findings(&workspace, &trust, context).await);
     findings
 }

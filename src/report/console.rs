@@ -19,7 +19,7 @@ use super::terminal::{Terminal, Tone, Verbosity};
 use crate::events::{Proposal, Question, RunEvent};
 use crate::model::{
     Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, Severity, StackId, StackReport,
-    StackResult, Step, human_duration,
+    StackResult, Step, few, human_duration,
 };
 
 /// Returns the room for ids beside signs, words and times.
@@ -387,10 +387,5 @@ impl Report for Console {
 /// Says which entries of `infra.lock` are new, changed or gone; a few are named.
 fn states_noted(stacks: &[StackId]) -> String {
     const NAMED: usize = 3;
-    let names: Vec<&str> = stacks.iter().take(NAMED).map(StackId::as_str).collect();
-    let more = match stacks.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("infra.lock changed: {}{more}; commit it", names.join(", "))
+    format!("infra.lock changed: {}; commit it", few(stacks, NAMED))
 }

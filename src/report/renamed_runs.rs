@@ -18,7 +18,8 @@ pub fn rename_in_runs(runs_dir: &Path, old: &StackId, new: &StackId) {
         rename_in_report(&dir.join(REPORT), old, new);
         let log = |id: &StackId| dir.join("logs").join(format!("{}.log", id.state_name()));
         let (from, to) = (log(old), log(new));
-        if from.is_file() && to.parent().is_some_and(|parent| std::fs::create_dir_all(parent).is_ok()) {
+        if from.is_file() && to.parent().is_some_and(|parent| atomic_file::create_private_dir(parent).is_ok())
+        {
             let _ = std::fs::rename(from, to);
         }
     }

@@ -213,12 +213,12 @@ impl RemoteState {
             Some(name) => request.basic_auth(name, self.password.as_ref().map(|password| password.as_str())),
             None => request,
         };
-        request.send().await.map_err(|error| self.unreachable().because(error.without_url()))
+        request.send().await.map_err(|error| self.failed(error))
     }
 
     pub(super) async fn bytes(&self, answer: Response) -> Result<Vec<u8>> {
         let bytes = answer.bytes().await;
-        Ok(bytes.map_err(|error| self.unreachable().because(error.without_url()))?.to_vec())
+        Ok(bytes.map_err(|error| self.failed(error))?.to_vec())
     }
 
     /// Returns the error of whoever finds the state held.
@@ -260,8 +260,20 @@ impl RemoteState {
         moved.unwrap_or_else(|| self.refused(StatusCode::CONFLICT))
     }
 
-    fn unreachable(&self) -> Error {
-        Error::unavailable(format!("cannot reach the state server at `{}`", self.address))
+    /// Describes a request without an answer: nobody is there, or it wants a certificate first.
+    fn failed(&self, error: reqwest::Error) -> Error {
+        let error = error.without_url();
+        if wants_certificate(&error) {
+            return Error::new(
+                Kind::Refused,
+                format!("certificate required by the state server at `{}`", self.address),
+            )
+            .because(error)
+            .hint(
+                "give TF_HTTP_CLIENT_CERTIFICATE_PEM and TF_HTTP_CLIENT_PRIVATE_KEY_PEM in the environment",
+            );
+        }
+        Error::unavailable(format!("cannot reach the state server at `{}`", self.address)).because(error)
     }
 
     pub(super) fn refused(&self, status: StatusCode) -> Error {
@@ -276,6 +288,20 @@ impl RemoteState {
             _ => error,
         }
     }
+}
+
+/// Returns whether the other side ended the handshake because of the client's certificate.
+fn wants_certificate(error: &reqwest::Error) -> bool {
+    let mut below: Option<&dyn std::error::Error> = Some(error);
+    let alerts = ["CertificateRequired", "BadCertificate", "CertificateUnknown", "UnknownCA"];
+    while let Some(error) = below {
+        let text = error.to_string();
+        if text.contains("received fatal alert") && alerts.iter().any(|alert| text.contains(alert)) {
+            return true;
+        }
+        below = error.source();
+    }
+    false
 }
 
 /// Sends a body with the sum that tells whether it arrived as it is.

@@ -115,13 +115,13 @@ fn who_reads_a_state_is_named_before_it_moves() {
     let (code, screen) = asked.wait();
 
     assert_eq!(code, Some(1), "{screen}");
-    for words in ["`02-b/reader` reads this state", "infrastructure/02-b/reader/main.tf:1"] {
+    for words in ["`02-b/reader` reads the state of `01-a/x`", "infrastructure/02-b/reader/main.tf:1"] {
         assert!(screen.contains(words), "{screen}");
     }
     project
         .run("state migrate x --to embedded --yes")
         .succeeds()
-        .stderr_has("`02-b/reader` reads this state")
+        .stderr_has("`02-b/reader` reads the state of `01-a/x`")
         .stderr_has("infrastructure/02-b/reader/main.tf:1");
 }
 
@@ -176,7 +176,7 @@ fn a_state_that_an_edited_block_left_behind_is_brought_along() {
         let old = project.run("state pull x").succeeds().stdout;
         project.write("infrastructure/01-a/x/main.tf", &stack("backend \"http\" {}", "one"));
 
-        let advice = project.run("plan x").exits(1).advice("migrate");
+        let advice = project.run("plan x").exits(65).advice("migrate");
         assert_eq!(advice, "state migrate 01-a/x --to embedded");
         project.run(&advice).exits(64).stderr_has("--yes");
         project.run(&format!("{advice} --yes")).succeeds().stderr_has("every byte is the same");
@@ -196,7 +196,7 @@ fn a_state_that_infra_keeps_is_brought_along_to_a_file_that_an_edited_block_name
         project.run("apply x --yes").succeeds();
         project.write("infrastructure/01-a/x/main.tf", &stack(after, "one"));
 
-        let advice = project.run("plan x").exits(1).advice("migrate");
+        let advice = project.run("plan x").exits(65).advice("migrate");
         project.run(&format!("{advice} --yes")).succeeds().stderr_has("every byte is the same");
 
         project.run("plan x --detailed-exitcode").exits(0);

@@ -49,7 +49,7 @@ impl BringAlong {
         let mut failed: Vec<(StackId, Error)> = found.problems;
         if found.states.is_empty() {
             if failed.is_empty() {
-                context.terminal.note(&format!("no state is waiting to be moved to `{here}`"));
+                self.tell_nothing_found(session, &here, context).await?;
             }
             return Ok(tell_failed(&failed, context));
         }
@@ -65,6 +65,19 @@ impl BringAlong {
             }
         }
         Ok(tell_failed(&failed, context))
+    }
+
+    /// Says that nothing is to be moved; whoever named a stack learns what of it is there.
+    async fn tell_nothing_found(&self, session: &Session, here: &KeptAt, context: &Context) -> Result<()> {
+        let Some([id]) = self.chosen.as_deref() else {
+            context.terminal.note(&format!("no state is waiting to be moved to `{here}`"));
+            return Ok(());
+        };
+        if engine::has_state(session, id).await? {
+            return Err(Error::usage(format!("`{id}` keeps its state there already: `{here}`")));
+        }
+        context.terminal.note(&format!("`{id}` has no state, neither at `{here}` nor at an earlier place"));
+        Ok(())
     }
 
     /// A place over the network that only `infra.lock` names needs a person's yes to it by name.

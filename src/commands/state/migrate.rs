@@ -21,7 +21,7 @@ use crate::model::{Backend, Stack, StackId};
 use crate::stacks::NewBackend;
 use crate::tofu::call::PushMode;
 
-/// Move states to the place that is configured now, or the state of a stack to another backend
+/// Move states to where infra.yaml says, or to another backend
 ///
 /// With `--all`, or a stack without `--to`: from where `infra.lock` says they are kept, or from
 /// `--from`, to the place that infra.yaml names. Versions go along, and what stays is marked as
@@ -112,8 +112,8 @@ async fn finish(
     let from = match engine::left_behind(&workspace.project, &context.env, stack) {
         Some(from) => from,
         None if stack.backend == Backend::Embedded => {
-            let bring = BringAlong { chosen: Some(vec![id.clone()]), from: None, yes: args.yes };
-            return bring.run(workspace, context).await;
+            let chosen = Some(vec![id.clone()]);
+            return BringAlong { chosen, from: None, yes: args.yes }.run(workspace, context).await;
         }
         None => return Err(Error::usage(format!("`{id}` keeps its state there already"))),
     };

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::known_states::note_lineage;
+use super::seen_state::Seen;
 use super::session::Session;
-use super::state_check::Seen;
 use super::state_move::{StateMove, StateMoved};
 use crate::backends::{KeptAt, StateFacts, StateHome, StatePlace, source_environment};
 use crate::error::{Error, Result};

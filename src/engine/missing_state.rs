@@ -1,8 +1,9 @@
 //! A state that `infra.lock` knows and the configured place does not have: where it may be,
 //! in words, and what brings it back.
 
+use super::misplaced_state::{moved_away, not_moved};
+use super::seen_state::Seen;
 use super::session::Session;
-use super::state_check::{Seen, moved_away, not_moved};
 use crate::backends::{KeptAt, KnownState, SafetyCopies};
 use crate::error::{Error, Result};
 use crate::model::{StackError, StackId, human_duration, quoted};

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::applied::removed_stacks;
+use super::seen_state::{Seen, described};
 use super::session::Session;
-use super::state_check::{Seen, described};
 use super::state_edit::open_state;
 use crate::backends::{StateFacts, StatePlace};
 use crate::error::{Error, Result};

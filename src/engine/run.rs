@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use jiff::Timestamp;
 
 use super::finishing::{report, seconds};
-use super::known_states::{note_missing, tell_noted};
+use super::known_states::{note_missing, note_state, tell_noted};
 use super::options::{Approval, RunOptions};
 use super::schedule::{Limits, Schedule, Task};
 use super::session::Session;
@@ -21,7 +21,7 @@ use super::state_check::StateCheck;
 use super::tally::Tally;
 use crate::error::Error;
 use crate::events::RunEvent;
-use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackReport, StackResult, StackRun};
+use crate::model::{PlanMode, RunCommand, RunPlan, RunReport, StackId, StackReport, StackResult, StackRun};
 
 /// Makes a plan of a run happen.
 pub async fn run(session: &Session, plan: &RunPlan, options: &RunOptions, check: StateCheck) -> RunReport {
@@ -134,6 +134,12 @@ impl<'a> Conductor<'a> {
             let begun = |run: &&&StackRun| self.is_sound(&run.stack.id);
             let ids: Vec<StackId> = self.runs.iter().filter(begun).map(|run| run.stack.id.clone()).collect();
             note_missing(self.session, &ids).await;
+            // What is passed on to `init` may be `-migrate-state`, which gives a state another lineage.
+            if self.plan.command == RunCommand::Init && !self.options.extra.is_empty() {
+                for id in &ids {
+                    note_state(self.session, id, PlanMode::Normal).await;
+                }
+            }
         }
         tell_noted(self.session);
     }

@@ -11,15 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::StreamExt as _;
 
 use super::left_behind::{LeftBehind, left_behind, way_along};
+use super::misplaced_state::{moved_away, not_moved};
 use super::missing_state::MissingState;
 use super::renamed_stacks::{Rename, rename_candidates_for, renamed_error};
+use super::seen_state::{Seen, described};
 use super::session::Session;
-use super::state_rename::new_name_in;
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError, StackId, quoted};
 use crate::stacks;
-use crate::state::{Moved, StateName, StateStatus};
+use crate::state::{StateName, StateStatus};
 
 /// How many states are looked at together.
 const TOGETHER: usize = 8;
@@ -44,23 +45,6 @@ pub(super) enum Standing {
     Former(StackId),
     /// There is none, and nobody knows of one.
     Nowhere,
-}
-
-/// What is seen of a state at a place.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    pub facts: Option<StateFacts>,
-    pub status: StateStatus,
-}
-
-impl Seen {
-    /// Looks at a state; one that cannot be read is an error.
-    pub async fn at(home: &StateHome) -> Result<Self> {
-        let status = home.status().await?.unwrap_or_default();
-        // A moved state refuses to be read, and says where it went.
-        let facts = if status.moved.is_some() { None } else { home.facts().await? };
-        Ok(Self { facts, status })
-    }
 }
 
 /// Looks at the states of stacks and of those that feed them.
@@ -230,48 +214,6 @@ async fn left_in_previous_backend(session: &Session, stack: &Stack) -> Result<Op
     ))
 }
 
-/// Makes the error of a state that a place of before still has.
-pub(super) fn not_moved(session: &Session, id: &StackId, from: &KeptAt, facts: Option<&StateFacts>) -> Error {
-    let to = KeptAt::of(&session.project).map(|to| to.text().to_owned()).unwrap_or_default();
-    let error =
-        Error::invalid(format!("the state of `{id}` was not moved: it is kept at `{from}`, not at `{to}`"))
-            .code(StackError::STATE_NOT_MOVED);
-    let (error, all) = match facts {
-        Some(facts) => (error.detail(described(facts)), "`infra state migrate --all`".to_owned()),
-        None => {
-            let words = format!("`{from}` was not asked: only `infra.lock` names it");
-            (error.detail(words), format!("`infra state migrate --all --from {}`", quoted(from.text())))
-        }
-    };
-    error
-        .hint(format!("move all states there: {all}"))
-        .hint(format!("or start over on purpose: `infra state forget {}`", quoted(id.as_str())))
-}
-
-/// Makes the error of a state that went somewhere else.
-pub(super) fn moved_away(id: &StackId, moved: &Moved) -> Error {
-    let error = Error::invalid(format!("the state of `{id}` was moved to `{}`", moved.to))
-        .code(StackError::STATE_ELSEWHERE)
-        .fact("since", moved.at.strftime("%Y-%m-%d %H:%M UTC").to_string())
-        .detail("what is left here is history: nothing can go on with it")
-        .hint("if this checkout is older than that move: `git pull`");
-    if let Some(new) = new_name_in(&moved.to) {
-        let (old, new) = (quoted(id.as_str()), quoted(new));
-        return error
-            .hint(format!("if the folder got its old name back: `infra state rename {new} {old}`"))
-            .hint(format!("if this is a new stack of that name: `infra state forget {old}`"));
-    }
-    // A block in the files of the stack names the place; how it gets there is tofu's business.
-    if moved.to.starts_with("the ") {
-        return error.hint(format!("to start over on purpose: `infra state forget {}`", quoted(id.as_str())));
-    }
-    error.hint(format!(
-        "or move it back: `infra state migrate {} --from {}`",
-        quoted(id.as_str()),
-        quoted(&moved.to)
-    ))
-}
-
 /// Makes the error of a stack of which nobody can tell whether it has a state.
 fn unknown(stack: &Stack, lock: &Error) -> Error {
     let error =
@@ -306,13 +248,4 @@ fn check_lineage(session: &Session, stack: &Stack, facts: &StateFacts) -> Result
         .detail("it may be a newer one of another branch, a copy that tofu made, or another state")
         .hint("take the newer `infra.lock` first: `git pull`")
         .hint(format!("to go on with what lies there: `infra state forget {}`", quoted(id.as_str()))))
-}
-
-/// Says what a state is, in a few words.
-pub(super) fn described(facts: &StateFacts) -> String {
-    match facts.resources {
-        0 => format!("serial {}", facts.serial),
-        1 => format!("serial {}, 1 resource", facts.serial),
-        many => format!("serial {}, {many} resources", facts.serial),
-    }
 }

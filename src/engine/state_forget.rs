@@ -2,8 +2,8 @@
 //! lies at the old place is no longer asked about. Nothing is deleted.
 
 use super::known_states::note_lineage;
+use super::seen_state::Seen;
 use super::session::Session;
-use super::state_check::Seen;
 use super::state_move::hold;
 use crate::backends::{KeptAt, StateHome};
 use crate::error::{Error, Result};

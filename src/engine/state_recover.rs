@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::known_states::note_lineage;
+use super::seen_state::Seen;
 use super::session::Session;
-use super::state_check::Seen;
 use super::state_move::hold;
 use crate::backends::{KeptAt, SafetyCopies, StateFacts, StatePlace};
 use crate::error::{Error, Result};

@@ -4,6 +4,7 @@
 use super::applied;
 use super::known_states::note_lineage;
 use super::migrate_all::bring_copy;
+use super::misplaced_state::new_name_words;
 use super::saved_plan::SavedPlans;
 use super::session::Session;
 use super::state_move::{StateMove, StateMoved};
@@ -11,19 +12,6 @@ use crate::backends::StateHome;
 use crate::error::{Error, Result};
 use crate::model::{Backend, StackId, quoted};
 use crate::state::StateName;
-
-/// What stands before the new name where the state was.
-const RENAMED: &str = "the stack ";
-
-/// Says where a state went that has another name now.
-pub(super) fn new_name_words(new: &StackId) -> String {
-    format!("{RENAMED}{new}")
-}
-
-/// Returns the new name of a state that was moved by a rename.
-pub(super) fn new_name_in(words: &str) -> Option<&str> {
-    words.strip_prefix(RENAMED)
-}
 
 /// Gives the state of a stack, with its versions and all that belongs to it, another name.
 pub async fn rename_state(session: &Session, old: &StackId, new: &StackId) -> Result<StateMoved> {

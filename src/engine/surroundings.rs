@@ -105,7 +105,9 @@ fn is_around(session: &Session, path: &str) -> bool {
 fn may_be_read(path: &str) -> bool {
     let hidden = path.split('/').any(|segment| segment.starts_with('.'));
     let document = Path::new(path).extension().is_some_and(|ending| ending == "md");
-    !hidden && !document && !path.ends_with("LICENSE")
+    // What `infra.lock` remembers of other stacks says nothing about a plan.
+    let remembered = path == "infra.lock";
+    !hidden && !document && !remembered && !path.ends_with("LICENSE")
 }
 
 #[cfg(test)]
@@ -114,7 +116,9 @@ mod tests {
 
     #[test]
     fn documents_and_hidden_files_are_not_read_by_plans() {
-        for path in ["README.md", "docs/a.md", ".github/workflows/ci.yaml", "a/.keep", "LICENSE"] {
+        for path in
+            ["README.md", "docs/a.md", ".github/workflows/ci.yaml", "a/.keep", "LICENSE", "infra.lock"]
+        {
             assert!(!may_be_read(path), "{path}");
         }
         for path in ["infra.yaml", "data/x.txt", "templates/a.tf.j2", "cluster.yaml"] {

@@ -170,10 +170,24 @@ fn doctor_names_states_that_only_this_machine_has_and_what_a_store_lacks() {
 
 #[test]
 fn it_makes_no_saved_plan_stale() {
-    let project = Project::new().stack("01-a/net", SIMPLE).stack("02-b/web", SIMPLE);
+    let project = Project::new().stack("01-a/net", SIMPLE).stack("01-a/dns", SIMPLE);
+    project.run("apply net --yes").succeeds();
     committed(&project);
-    project.run("plan --all").succeeds();
-    // The first stack writes the entry while the plan of the second waits.
-    project.run("apply --all --saved").succeeds();
-    assert_eq!(entries(&project), 2);
+    project.write("infrastructure/01-a/net/main.tf", &SIMPLE.replace("one", "two"));
+    project.run("plan net").succeeds();
+
+    // Another stack writes its entry into the committed file while the plan waits.
+    project.run("apply dns --yes").succeeds().stderr_has("infra.lock changed");
+    project.run("apply net --saved").succeeds();
+}
+
+#[test]
+fn another_persons_clone_says_what_is_missing() {
+    let project = applied();
+    committed(&project);
+    let clone = cloned(&project).env("XDG_STATE_HOME", project.path("../somebody-else").to_str().unwrap());
+
+    let told = clone.run("plan --all").exits(65);
+    told.stderr_has("neither a safety copy on this machine nor the old place").stderr_has("forget --all");
+    clone.run("state recover --all --yes").exits(1).stderr_has("--from DIR");
 }

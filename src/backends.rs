@@ -5,6 +5,8 @@
 //! read, write, lock, list versions. It is made once, from the project, the stack and the
 //! environment; whoever has one asks no more about kinds of backends. Begin at [`home_of`].
 
+mod hold;
+mod home_of;
 mod http_state;
 mod infra_lock;
 mod kept_at;
@@ -17,13 +19,15 @@ mod state_place;
 mod store;
 mod turn;
 
+pub use hold::Hold;
+pub use home_of::{HomeParts, home_of};
 pub use http_state::state_name;
 pub use infra_lock::{InfraLock, KnownState};
 pub use kept_at::{KeptAt, source_environment};
 pub use resolved_backend::selected_workspace;
 pub use safety_copies::{CopyFacts, Copying, SafetyCopies, SafetyCopy};
 pub use state_facts::StateFacts;
-pub use state_home::{Hold, HomeParts, Release, StateHome, StateVersions, Storing, home_of};
+pub use state_home::{Release, StateHome, StateVersions, Storing};
 pub use state_place::StatePlace;
 pub use store::{
     open_place, open_store_untried, read_infra_lock, remember_probe, store_environment, store_place,

@@ -3,25 +3,22 @@
 //! tofu gives the first state in an empty place a new lineage, raises the serial of every
 //! other and writes JSON of its own, so a state that must stay what it is goes around it:
 //! in the store, by the protocol of the http backend, or as a file, under the lock that
-//! there is. Begin at [`home_of`].
+//! there is. Begin at [`StateHome::read`].
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::http_state::http_state;
-use super::resolved_backend::{BackendRecord, resolved_backend};
+use super::hold::{Hold, lock_in_store, lock_info, written};
 use super::state_facts::StateFacts;
 use super::state_file;
-use super::state_place::StatePlace;
 use crate::error::{Error, Result};
-use crate::model::{Backend, Environment, Holder, LockInfo, Stack, StackError, StateLock};
+use crate::model::{Backend, Environment, Holder, StateLock};
 use crate::process;
 use crate::state::{
-    Claim, HeldLock, Keeping, Locking, Mark, Marking, Moved, RemoteState, StateName, StateStatus, StateStore,
-    Unlocking, Version, Writing, lock_of_file, lock_of_s3, new_lock_id, read_s3_state,
+    HeldLock, Keeping, Mark, Marking, RemoteState, StateName, StateStatus, StateStore, Unlocking, Version,
+    lock_of_file, lock_of_s3, read_s3_state,
 };
 
 /// Where the state of one stack lies.
@@ -47,44 +44,6 @@ pub enum StateHome {
     },
     /// Where only tofu reaches it: in a backend of this kind.
     OnlyTofu(String),
-}
-
-/// What decides where the state of a stack lies.
-#[derive(Debug)]
-pub struct HomeParts<'a> {
-    /// The stack.
-    pub stack: &'a Stack,
-    /// The name its state has where infra keeps it.
-    pub name: StateName,
-    /// Where infra keeps the states of the project, if any stack asks for that.
-    pub place: Option<&'a StatePlace>,
-    /// The folder in which tofu was initialised.
-    pub dir: &'a Path,
-    /// The environment of everything that is done for the stack.
-    pub env: Environment,
-    /// The variables of the stack's own settings.
-    pub own: &'a BTreeMap<String, String>,
-}
-
-/// Returns where the state of a stack lies.
-pub fn home_of(parts: HomeParts<'_>) -> Result<StateHome> {
-    let HomeParts { stack, name, place, dir, env, own } = parts;
-    if stack.backend == Backend::Embedded {
-        return match place {
-            Some(place) => place.home(&name, env),
-            None => Ok(StateHome::OnlyTofu(stack.backend.kind().to_owned())),
-        };
-    }
-    let backend = resolved_backend(&stack.backend, BackendRecord { dir, env: &env, own });
-    Ok(match backend.kind() {
-        "http" => match http_state(&backend, env)? {
-            Some(state) => StateHome::Server(Box::new(state)),
-            None => StateHome::OnlyTofu("http".to_owned()),
-        },
-        "local" => StateHome::File(dir.join(backend.attribute("path").unwrap_or("terraform.tfstate"))),
-        "s3" => StateHome::Bucket { backend, env: Box::new(env) },
-        kind => StateHome::OnlyTofu(kind.to_owned()),
-    })
 }
 
 /// What is stored under the lock of a state.
@@ -258,22 +217,22 @@ impl StateHome {
     /// Keeps runs from the state as far as its home allows it; a held lock is an error.
     ///
     /// The lock of a file or of a bucket is only looked at: it belongs to tofu.
-    pub async fn hold(&self, operation: &str, at: Timestamp) -> Result<Hold<'_>> {
+    pub async fn hold(&self, operation: &str, at: Timestamp) -> Result<Hold> {
         self.hold_for(operation, "", at).await
     }
 
     /// Holds the state with a word for whoever meets the lock.
-    pub async fn hold_for(&self, operation: &str, info: &str, at: Timestamp) -> Result<Hold<'_>> {
+    pub async fn hold_for(&self, operation: &str, info: &str, at: Timestamp) -> Result<Hold> {
         let held = match self {
             Self::Store { store, name } => {
                 let lock = lock_in_store(store, name, &lock_info(operation, info, at)?).await?;
-                return Ok(Hold { home: self, lock: Some(lock) });
+                return Ok(Hold { lock: Some(lock) });
             }
             Self::Server(state) => {
                 // Another server keeps no holder beside the lock, so the lock itself tells it.
                 let holder = serde_json::to_string(&process::this_holder(None)).unwrap_or_default();
                 let info = if info.is_empty() { holder.as_str() } else { info };
-                return Ok(Hold { home: self, lock: state.lock(&lock_info(operation, info, at)?).await? });
+                return Ok(Hold { lock: state.lock(&lock_info(operation, info, at)?).await? });
             }
             Self::File(path) => lock_of_file(path).is_some(),
             Self::Bucket { backend, env } => lock_of_s3(backend, env).await?.is_some(),
@@ -281,7 +240,16 @@ impl StateHome {
         };
         match held {
             true => Err(Error::locked("somebody is at work on the state")),
-            false => Ok(Hold { home: self, lock: None }),
+            false => Ok(Hold { lock: None }),
+        }
+    }
+
+    /// Lets runs in again.
+    pub async fn release(&self, hold: Hold) -> Result<()> {
+        match (self, hold.lock) {
+            (Self::Store { store, name }, Some(lock)) => store.unlock(name, lock.id()).await.map(drop),
+            (Self::Server(state), Some(lock)) => state.unlock(&lock).await,
+            _ => Ok(()),
         }
     }
 
@@ -293,7 +261,7 @@ impl StateHome {
     ) -> Result<Zeroizing<Vec<u8>>> {
         let hold = self.hold(storing.operation, storing.at).await?;
         let stored = self.exchange(&hold, storing.bytes, allowed).await;
-        let released = hold.release().await;
+        let released = self.release(hold).await;
         let stored = stored?;
         released?;
         stored.ok_or_else(|| Error::failed("the state that was stored is not there"))
@@ -301,7 +269,7 @@ impl StateHome {
 
     async fn exchange(
         &self,
-        hold: &Hold<'_>,
+        hold: &Hold,
         bytes: &[u8],
         allowed: impl Fn(Option<&[u8]>) -> Result<()>,
     ) -> Result<Option<Zeroizing<Vec<u8>>>> {
@@ -311,7 +279,7 @@ impl StateHome {
     }
 
     /// Stores bytes for whoever holds the state.
-    pub async fn write(&self, hold: &Hold<'_>, bytes: &[u8]) -> Result<()> {
+    pub async fn write(&self, hold: &Hold, bytes: &[u8]) -> Result<()> {
         match self {
             Self::Store { store, name } => {
                 written(store.write_as(name, &hold.claim(), bytes.to_vec().into()).await?)
@@ -325,7 +293,7 @@ impl StateHome {
     }
 
     /// Stores bytes that were written elsewhere at this time, for whoever holds the state.
-    pub async fn write_version(&self, hold: &Hold<'_>, bytes: &[u8], at: Timestamp) -> Result<()> {
+    pub async fn write_version(&self, hold: &Hold, bytes: &[u8], at: Timestamp) -> Result<()> {
         match self {
             Self::Store { store, name } => {
                 written(store.write_version(name, &hold.claim(), bytes.to_vec().into(), at).await?)
@@ -345,7 +313,7 @@ impl StateHome {
     }
 
     /// Marks the state, for whoever holds it; returns whether its home knows marks.
-    pub async fn mark(&self, hold: Option<&Hold<'_>>, mark: Mark) -> Result<bool> {
+    pub async fn mark(&self, hold: Option<&Hold>, mark: Mark) -> Result<bool> {
         match self {
             Self::Store { store, name } => {
                 let claim = hold.map(Hold::claim).unwrap_or_default();
@@ -383,80 +351,6 @@ impl StateHome {
             Self::Store { store, name } => store.drop_copy(name).await,
             Self::Server(state) => state.drop_copy().await,
             Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(()),
-        }
-    }
-}
-
-fn lock_info(operation: &str, info: &str, at: Timestamp) -> Result<LockInfo> {
-    Ok(LockInfo {
-        id: new_lock_id()?,
-        operation: operation.to_owned(),
-        info: info.to_owned(),
-        who: format!("infra@{}", process::hostname()),
-        created: at.to_string(),
-        ..LockInfo::default()
-    })
-}
-
-async fn lock_in_store(store: &StateStore, name: &StateName, info: &LockInfo) -> Result<HeldLock> {
-    let info =
-        serde_json::to_vec(info).map_err(|error| Error::bug("a lock has no JSON form").because(error))?;
-    let wanted = HeldLock::from_client(&info, Some(process::this_holder(None)))?;
-    match store.lock(name, &wanted).await? {
-        Locking::Granted => Ok(wanted),
-        Locking::Moved(held) => Err(moved_away(&held.moved_to().unwrap_or_default())),
-        Locking::Held(held) => {
-            let info = held.to_state_lock().info;
-            Err(Error::locked("somebody else holds the lock of the state")
-                .fact("holder", info.who)
-                .fact("lock id", info.id)
-                .hint("`infra locks`"))
-        }
-    }
-}
-
-fn written(writing: Writing) -> Result<()> {
-    match writing {
-        Writing::Accepted => Ok(()),
-        Writing::Moved(_, Moved { to, .. }) => Err(moved_away(&to)),
-        Writing::Locked(_) | Writing::Stale | Writing::OfAnother(_) => {
-            Err(Error::locked("the lock of the state was lost meanwhile").hint("`infra locks`"))
-        }
-    }
-}
-
-/// Makes the error of a state that is somewhere else now.
-fn moved_away(to: &str) -> Error {
-    Error::invalid(format!("the state was moved to `{to}`")).code(StackError::STATE_ELSEWHERE)
-}
-
-/// A state that runs are kept from until it is released.
-#[derive(Debug)]
-pub struct Hold<'a> {
-    home: &'a StateHome,
-    lock: Option<HeldLock>,
-}
-
-impl Hold<'_> {
-    /// Returns what the holder may claim in a store.
-    pub fn claim(&self) -> Claim {
-        Claim { lock_id: self.lock.as_ref().map(|lock| lock.id().to_owned()), user: None }
-    }
-
-    /// Returns whether nothing but the look at a lock keeps others away.
-    pub const fn is_only_a_look(&self) -> bool {
-        self.lock.is_none()
-    }
-
-    /// Lets nobody in: the lock stays, or something else has taken its place.
-    pub fn keep(self) {}
-
-    /// Lets runs in again.
-    pub async fn release(self) -> Result<()> {
-        match (self.home, self.lock) {
-            (StateHome::Store { store, name }, Some(lock)) => store.unlock(name, lock.id()).await.map(drop),
-            (StateHome::Server(state), Some(lock)) => state.unlock(&lock).await,
-            _ => Ok(()),
         }
     }
 }

@@ -77,7 +77,7 @@ pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migratio
     if migrated.as_ref().is_ok_and(|migrated| migrated.copied.is_some()) {
         leave_marked(session, stack, (&home, &hold), migration).await?;
     }
-    let released = hold.release().await;
+    let released = home.release(hold).await;
     let migrated = migrated?;
     released?;
     note_new_home(session, stack, migration).await?;
@@ -88,7 +88,7 @@ pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migratio
 async fn leave_marked(
     session: &Session,
     stack: &Stack,
-    (home, hold): (&StateHome, &Hold<'_>),
+    (home, hold): (&StateHome, &Hold),
     migration: &Migration,
 ) -> Result<()> {
     if stack.backend != Backend::Embedded || session.place.is_none() {
@@ -125,7 +125,7 @@ pub async fn take_along(
     };
     let hold = home.hold("state migrate", session.clock.now()).await?;
     let copied = copy_left(session, stack, (&home, migration)).await;
-    let released = hold.release().await;
+    let released = home.release(hold).await;
     let copied = copied?;
     released?;
     forget_backend(session, stack)?;

@@ -80,7 +80,7 @@ async fn leave(session: &Session, home: &StateHome) -> Result<()> {
     }
     let hold = hold(session, home, ("state forget", "")).await?;
     let marked = home.mark(Some(&hold), Mark::LeftBehind).await;
-    let released = hold.release().await;
+    let released = home.release(hold).await;
     marked?;
     released
 }
@@ -112,7 +112,7 @@ pub async fn adopt_state(session: &Session, id: &StackId) -> Result<Adopted> {
     }
     let hold = hold(session, &home, ("state adopt", "")).await?;
     let marked = home.mark(Some(&hold), Mark::OfProject(project.name.clone())).await;
-    let released = hold.release().await;
+    let released = home.release(hold).await;
     marked?;
     released?;
     Ok(Adopted::From(status.project))

@@ -55,7 +55,7 @@ impl StateMove<'_> {
             // The mark took the place of the lock.
             Ok(Some(_)) if self.from.knows_marks() => from_hold.keep(),
             _ => {
-                let released = from_hold.release().await;
+                let released = self.from.release(from_hold).await;
                 let moved = moved?;
                 released?;
                 return Ok(moved);
@@ -64,7 +64,7 @@ impl StateMove<'_> {
         Ok(moved?.map(|moved| StateMoved { only_locked: is_foreign, ..moved }))
     }
 
-    async fn under_lock(&self, session: &Session, from_hold: &Hold<'_>) -> Result<Option<StateMoved>> {
+    async fn under_lock(&self, session: &Session, from_hold: &Hold) -> Result<Option<StateMoved>> {
         let Some(bytes) = self.from.read().await? else { return Ok(None) };
         let Some(facts) = StateFacts::of(&bytes) else { return Ok(None) };
         if self.to.status().await?.is_some_and(|status| status.moved.is_some()) {
@@ -72,7 +72,7 @@ impl StateMove<'_> {
         }
         let to_hold = hold(session, self.to, (self.operation, "")).await?;
         let copied = self.copy(&bytes, &facts, &to_hold).await;
-        let released = to_hold.release().await;
+        let released = self.to.release(to_hold).await;
         let versions = copied?;
         released?;
         self.from.mark(Some(from_hold), Mark::Moved { to: self.destination.clone() }).await?;
@@ -87,7 +87,7 @@ impl StateMove<'_> {
     }
 
     /// Copies what the new home lacks, and compares; returns how many versions it has then.
-    async fn copy(&self, bytes: &[u8], facts: &StateFacts, hold: &Hold<'_>) -> Result<usize> {
+    async fn copy(&self, bytes: &[u8], facts: &StateFacts, hold: &Hold) -> Result<usize> {
         let there = self.to.read().await?;
         let there_facts = there.as_ref().and_then(|bytes| StateFacts::of(bytes));
         self.check_free(
@@ -156,11 +156,11 @@ impl StateMove<'_> {
 }
 
 /// Holds a state; the lock that a killed process of this kind left is taken over.
-pub(super) async fn hold<'a>(
+pub(super) async fn hold(
     session: &Session,
-    home: &'a StateHome,
+    home: &StateHome,
     (operation, info): (&str, &str),
-) -> Result<Hold<'a>> {
+) -> Result<Hold> {
     let now = session.clock.now();
     let refused = match home.hold_for(operation, info, now).await {
         Err(error) if error.kind() == crate::error::Kind::Locked => error,

@@ -160,7 +160,7 @@ pub async fn recover_state(session: &Session, copy: &FoundCopy) -> Result<()> {
         }
     };
     let written = written.await;
-    let released = hold.release().await;
+    let released = home.release(hold).await;
     written?;
     released?;
     note_lineage(session, &copy.id, Some(copy.facts.lineage.clone()))

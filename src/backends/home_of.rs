@@ -1,0 +1,51 @@
+//! From a stack and its environment to where its state lies: the one place that asks which
+//! kind of backend it is.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::http_state::http_state;
+use super::resolved_backend::{BackendRecord, resolved_backend};
+use super::state_home::StateHome;
+use super::state_place::StatePlace;
+use crate::error::Result;
+use crate::model::{Backend, Environment, Stack};
+use crate::state::StateName;
+
+/// What decides where the state of a stack lies.
+#[derive(Debug)]
+pub struct HomeParts<'a> {
+    /// The stack.
+    pub stack: &'a Stack,
+    /// The name its state has where infra keeps it.
+    pub name: StateName,
+    /// Where infra keeps the states of the project, if any stack asks for that.
+    pub place: Option<&'a StatePlace>,
+    /// The folder in which tofu was initialised.
+    pub dir: &'a Path,
+    /// The environment of everything that is done for the stack.
+    pub env: Environment,
+    /// The variables of the stack's own settings.
+    pub own: &'a BTreeMap<String, String>,
+}
+
+/// Returns where the state of a stack lies.
+pub fn home_of(parts: HomeParts<'_>) -> Result<StateHome> {
+    let HomeParts { stack, name, place, dir, env, own } = parts;
+    if stack.backend == Backend::Embedded {
+        return match place {
+            Some(place) => place.home(&name, env),
+            None => Ok(StateHome::OnlyTofu(stack.backend.kind().to_owned())),
+        };
+    }
+    let backend = resolved_backend(&stack.backend, BackendRecord { dir, env: &env, own });
+    Ok(match backend.kind() {
+        "http" => match http_state(&backend, env)? {
+            Some(state) => StateHome::Server(Box::new(state)),
+            None => StateHome::OnlyTofu("http".to_owned()),
+        },
+        "local" => StateHome::File(dir.join(backend.attribute("path").unwrap_or("terraform.tfstate"))),
+        "s3" => StateHome::Bucket { backend, env: Box::new(env) },
+        kind => StateHome::OnlyTofu(kind.to_owned()),
+    })
+}

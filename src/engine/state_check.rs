@@ -16,6 +16,7 @@ use super::missing_state::MissingState;
 use super::renamed_stacks::{Rename, rename_candidates_for, renamed_error};
 use super::seen_state::{Seen, described};
 use super::session::Session;
+use super::state_move::release_left_behind;
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError, StackId, quoted};
@@ -117,6 +118,9 @@ pub(super) async fn standing(session: &Session, stack: &Stack) -> Result<Standin
     let Seen { facts, status } = Seen::at(&home).await?;
     if let Some(moved) = &status.moved {
         return Err(moved_away(&stack.id, moved));
+    }
+    if status.lock.is_some() {
+        release_left_behind(&home).await?;
     }
     match facts {
         Some(facts) => {

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::session::Session;
 use crate::backends::{Hold, StateFacts, StateHome};
 use crate::error::{Error, Result};
-use crate::model::StackId;
+use crate::model::{StackId, StateLock};
 use crate::process;
 use crate::state::Mark;
 
@@ -166,13 +166,30 @@ pub(super) async fn hold(
         Err(error) if error.kind() == crate::error::Kind::Locked => error,
         held => return held,
     };
-    let Some(lock) = home.lock_of().await? else { return home.hold_for(operation, info, now).await };
-    let is_dead = lock.holder.as_ref().is_some_and(|holder| process::holder_is_alive(holder) == Some(false));
-    if !is_dead || !lock.info.operation.starts_with("state ") {
-        return Err(refused);
+    match home.lock_of().await? {
+        Some(lock) if !is_left_behind(&lock) => Err(refused),
+        Some(lock) => {
+            home.force_unlock(&lock).await?;
+            home.hold_for(operation, info, now).await
+        }
+        None => home.hold_for(operation, info, now).await,
     }
-    home.force_unlock(&lock).await?;
-    home.hold_for(operation, info, now).await
+}
+
+/// Releases the lock that a killed command of this kind left on a state.
+///
+/// Such a command works without tofu, and each of its steps is whole or not at all.
+pub(super) async fn release_left_behind(home: &StateHome) -> Result<()> {
+    match home.lock_of().await? {
+        Some(lock) if is_left_behind(&lock) => home.force_unlock(&lock).await.map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether a lock is one of ours whose process is certainly gone.
+fn is_left_behind(lock: &StateLock) -> bool {
+    let is_dead = lock.holder.as_ref().is_some_and(|holder| process::holder_is_alive(holder) == Some(false));
+    is_dead && lock.info.operation.starts_with("state ") && lock.info.who.starts_with("infra@")
 }
 
 /// Returns whether two states are the same, byte for byte or, on a server that writes its own JSON, by content.

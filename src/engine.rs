@@ -109,9 +109,11 @@ pub use state_edit::{Pushed, as_successor, edit_state, open_state, pull_state, p
 pub use state_encryption::{
     NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
 };
-pub use state_forget::{Adopted, Forgotten, adopt_state, forget_state, known_stacks};
+pub use state_forget::{Adopted, Forgetting, Forgotten, adopt_state, forget_state, known_stacks};
 pub use state_move::StateMoved;
-pub use state_recover::{FoundCopy, copy_for, has_state, is_known, lives_elsewhere, recover_state};
+pub use state_recover::{
+    FoundCopy, copy_for, has_state, is_known, is_missing, lives_elsewhere, recover_state,
+};
 pub use state_rename::rename_state;
 pub use state_secrets::mask_shown;
 pub use state_versions::{list_versions, read_version};

@@ -67,6 +67,14 @@ impl KeptAt {
         &self.text
     }
 
+    /// Returns the place in words that mean the same in every checkout of this machine.
+    pub fn full_text(&self) -> String {
+        match self.folder() {
+            Some(folder) => folder.display().to_string(),
+            None => self.text.clone(),
+        }
+    }
+
     /// Returns whether two texts mean one place.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.target, &other.target) {

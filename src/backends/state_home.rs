@@ -104,9 +104,24 @@ impl StateHome {
         Ok(bytes.map(Zeroizing::new))
     }
 
+    /// Returns the bytes as they lie there even if the state is closed: it was moved, or is on its way.
+    pub async fn kept_bytes(&self) -> Result<Option<Zeroizing<Vec<u8>>>> {
+        let Self::Server(state) = self else { return self.read().await };
+        match state.status().await? {
+            Some(status) if status.moved.is_some() => match status.current {
+                Some(number) => self.version(number).await,
+                None => Ok(None),
+            },
+            _ => self.read().await,
+        }
+    }
+
     /// Returns what identifies the state, where there is one.
     pub async fn facts(&self) -> Result<Option<StateFacts>> {
-        Ok(self.read().await?.and_then(|bytes| StateFacts::of(&bytes)))
+        match self.read().await? {
+            Some(bytes) => known_facts(&bytes),
+            None => Ok(None),
+        }
     }
 
     /// Returns whether infra can read it without tofu.
@@ -156,10 +171,8 @@ impl StateHome {
     /// Returns the versions that are kept; nothing where none are, or where a server tells of none.
     pub async fn versions_if_any(&self) -> Result<Option<StateVersions>> {
         match self {
-            Self::Server(state) => match state.versions().await {
-                Ok(all) => Ok(Some(StateVersions { current: all.current, versions: all.versions })),
-                Err(_) => Ok(None),
-            },
+            // A server of another kind may answer a question for versions with anything.
+            Self::Server(state) if state.status().await?.is_none() => Ok(None),
             _ => self.versions().await,
         }
     }
@@ -242,6 +255,20 @@ impl StateHome {
             true => Err(Error::locked("somebody is at work on the state")),
             false => Ok(Hold { lock: None }),
         }
+    }
+
+    /// Closes the state to everybody until it is lifted, or takes over what closes it already.
+    ///
+    /// What is written under this is seen by nobody before; nothing where the home knows no marks.
+    pub async fn close(&self, words: &str) -> Result<Option<Hold>> {
+        let Some(status) = self.status().await? else { return Ok(None) };
+        if status.moved.is_none() {
+            self.mark(None, Mark::Moved { to: words.to_owned() }).await?;
+        }
+        let lock =
+            self.status().await?.filter(|status| status.moved.is_some()).and_then(|status| status.lock);
+        lock.map(|lock| Some(Hold { lock: Some(lock) }))
+            .ok_or_else(|| Error::locked("somebody else opened the state meanwhile").hint("`infra locks`"))
     }
 
     /// Lets runs in again.
@@ -352,5 +379,15 @@ impl StateHome {
             Self::Server(state) => state.drop_copy().await,
             Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(()),
         }
+    }
+}
+
+/// Returns what identifies the bytes of a state; what is no state at all is an error, never "none".
+fn known_facts(bytes: &[u8]) -> Result<Option<StateFacts>> {
+    match StateFacts::read(bytes) {
+        Some(facts) => Ok(Some(facts).filter(|facts| !facts.lineage.is_empty())),
+        None if bytes.iter().all(u8::is_ascii_whitespace) => Ok(None),
+        None => Err(Error::invalid("what lies there is no state: it has no lineage and no serial")
+            .hint("an earlier version may be one: `infra state history`")),
     }
 }

@@ -66,7 +66,9 @@ pub async fn open_place(project: &Project, env: &Environment, clock: Clock) -> R
     {
         return Ok(StatePlace::Absent(folder));
     }
-    open_store(project, env, clock).await.map(StatePlace::Store)
+    let name = project.is_named.then(|| project.name.clone());
+    let store = open_store(project, env, clock).await?;
+    Ok(StatePlace::Store(store.of_project(name)))
 }
 
 /// Returns whether states of the project are to be in the folder that it names.

@@ -330,6 +330,11 @@ async fn may_have_resources(project: &Project, stack: &Stack, clock: Clock) -> b
     }
 }
 
+/// Returns where this checkout keeps what was last applied of a stack.
+pub(super) fn kept_copy(project: &Project, id: &StackId) -> PathBuf {
+    home_of(project, id)
+}
+
 fn applied_dir(project: &Project) -> PathBuf {
     project.infra_dir().join("applied")
 }

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use super::known_states::note_lineage;
 use super::seen_state::Seen;
 use super::session::Session;
-use super::state_move::{StateMove, StateMoved};
+use super::shared_copies;
+use super::state_move::{StateMove, StateMoved, broken_off};
 use crate::backends::{KeptAt, StateFacts, StateHome, StatePlace, source_environment};
 use crate::error::{Error, Result};
-use crate::model::{Backend, StackId};
+use crate::model::{Backend, StackError, StackId, quoted};
 use crate::state::StateName;
 
 /// A state that is not yet at the configured place.
@@ -44,6 +45,7 @@ pub async fn states_to_move(
     chosen: Option<&[StackId]>,
     from: Option<&KeptAt>,
 ) -> Result<Findings> {
+    check_place(from)?;
     let here = KeptAt::of(&session.project)?;
     let mut findings = Findings::default();
     for (id, places) in candidates(session, chosen, from, &here).await? {
@@ -59,6 +61,14 @@ pub async fn states_to_move(
         }
     }
     Ok(findings)
+}
+
+/// Refuses a folder that a person named and that is not there.
+fn check_place(from: Option<&KeptAt>) -> Result<()> {
+    match from.and_then(KeptAt::folder).filter(|folder| !folder.is_dir()) {
+        Some(folder) => Err(Error::usage(format!("`--from {}` is no folder", folder.display()))),
+        None => Ok(()),
+    }
 }
 
 /// Returns the stacks whose state may be elsewhere, each with the places to look at.
@@ -116,13 +126,36 @@ async fn look(session: &Session, id: &StackId, from: &KeptAt) -> Result<Option<O
     let Some(home) = home_at(session, id, from)? else { return Ok(None) };
     let Seen { facts, status } = Seen::at(&home).await?;
     let here = KeptAt::of(&session.project)?;
-    let is_half_done =
-        status.moved.is_some_and(|moved| moved.to == here.text()) && is_unnoted(session, id, &here);
-    Ok(match facts.filter(|_| !status.left_behind) {
-        Some(facts) => Some(Some(facts)),
-        None if is_half_done => Some(None),
-        None => None,
-    })
+    if let Some(facts) = facts.filter(|_| !status.left_behind) {
+        check_known(session, id, from, &facts)?;
+        return Ok(Some(Some(facts)));
+    }
+    let came_here = status.moved.is_some_and(|moved| moved.to == here.full_text());
+    let is_half_done = came_here && (is_unnoted(session, id, &here) || is_closed_here(session, id).await?);
+    Ok(is_half_done.then_some(None))
+}
+
+/// Refuses another state than the one that `infra.lock` knows.
+fn check_known(session: &Session, id: &StackId, from: &KeptAt, facts: &StateFacts) -> Result<()> {
+    let known = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(id));
+    match known.filter(|known| known.lineage != facts.lineage) {
+        Some(known) => Err(Error::invalid(format!(
+            "the state of `{id}` at `{from}` is not the one that `infra.lock` knows"
+        ))
+        .code(StackError::STATE_ELSEWHERE)
+        .fact("known", format!("lineage {}, kept at `{}`", known.lineage, known.kept))
+        .fact("found", format!("lineage {}", facts.lineage))
+        .hint("take the newer `infra.lock` first: `git pull`")
+        .hint(format!("if what lies there is the right one: `infra state forget {}`", quoted(id.as_str())))),
+        None => Ok(()),
+    }
+}
+
+/// Returns whether the new home is still closed because a move broke off.
+async fn is_closed_here(session: &Session, id: &StackId) -> Result<bool> {
+    let Some(home) = session.home_named(&StateName::parse(id.state_name())?)? else { return Ok(false) };
+    let moved = home.status().await?.and_then(|status| status.moved);
+    Ok(moved.is_some_and(|moved| broken_off(&moved).is_some()))
 }
 
 /// Returns whether a move was ended by force before `infra.lock` knew of it.
@@ -147,11 +180,17 @@ pub async fn bring_along(session: &Session, state: &StateToMove) -> Result<Optio
     let (id, name) = (&state.id, StateName::parse(state.id.state_name())?);
     let Some(from) = home_at(session, id, &state.from)? else { return Ok(None) };
     let to = session.home_named(&name)?.ok_or_else(|| Error::bug("there is no place for states"))?;
-    let destination = KeptAt::of(&session.project)?.text().to_owned();
-    let moving = StateMove { id, from: &from, to: &to, destination, operation: "state migrate" };
+    let (here, operation) = (KeptAt::of(&session.project)?, "state migrate");
+    let command = match state.from.folder() {
+        Some(_) if state.from.is_embedded() => "state migrate --all".to_owned(),
+        _ => format!("state migrate --all --from {}", quoted(&state.from.full_text())),
+    };
+    let destination = here.full_text();
+    let moving = StateMove { id, from: &from, to: &to, destination, command, operation };
     let moved = moving.run(session).await?;
     if let Some(moved) = &moved {
         bring_copy(&from, &to).await;
+        shared_copies::publish_kept(session, id, &to).await;
         note_lineage(session, id, Some(moved.facts.lineage.clone()))?;
     }
     Ok(moved)

@@ -4,7 +4,7 @@ use super::seen_state::described;
 use super::session::Session;
 use crate::backends::{KeptAt, StateFacts};
 use crate::error::Error;
-use crate::model::{StackError, StackId, quoted};
+use crate::model::{Project, StackError, StackId, in_plain_sight, quoted};
 use crate::state::Moved;
 
 /// What stands before the new name where the state was.
@@ -60,4 +60,40 @@ pub(super) fn moved_away(id: &StackId, moved: &Moved) -> Error {
         quoted(id.as_str()),
         quoted(&moved.to)
     ))
+}
+
+/// Makes the error of a state that a project of another name wrote.
+pub(super) fn of_another_project(id: &StackId, other: &str, project: &Project) -> Error {
+    let place = KeptAt::of(project).map(|place| place.text().to_owned()).unwrap_or_default();
+    let other = in_plain_sight(other);
+    Error::invalid(format!("the state of `{id}` belongs to the project `{other}`"))
+        .code(StackError::STATE_SHARED)
+        .fact("place", place)
+        .detail(format!("this is `{}`: with that state it would destroy what the other made", project.name))
+        .hint("give this project a prefix of its own in `state.store`")
+        .hint(format!("if it was renamed: `infra state adopt {}`", quoted(id.as_str())))
+}
+
+/// Makes the error of a state that is only partly there.
+pub(super) fn half_moved(id: &StackId, command: &str) -> Error {
+    Error::invalid(format!("the state of `{id}` is not here yet: a move broke off"))
+        .code(StackError::STATE_NOT_MOVED)
+        .detail("nothing is lost; what is there of it is closed until the rest came")
+        .hint(format!("finish it: `infra {command}`"))
+}
+
+/// Makes the error of a state that lies here although `infra.lock` says that it is kept elsewhere.
+pub(super) fn copy_here(id: &StackId, kept: &KeptAt, facts: &StateFacts) -> Error {
+    Error::invalid(format!(
+        "what lies here of the state of `{id}` is a copy: `infra.lock` says that it is kept at `{kept}`"
+    ))
+    .code(StackError::STATE_NOT_MOVED)
+    .detail(described(facts))
+    .hint("if infra.yaml is older than infra.lock: `git pull`, or name that place in `state.store`")
+    .hint(format!(
+        "to bring it here: `infra state migrate {} --from {}`",
+        quoted(id.as_str()),
+        quoted(kept.text())
+    ))
+    .hint(format!("to go on with what lies here: `infra state forget {}`", quoted(id.as_str())))
 }

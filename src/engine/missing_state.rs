@@ -31,7 +31,7 @@ impl MissingState<'_> {
     }
 
     /// Looks into the place that the lock names, where that is a folder; a network is not asked.
-    async fn at_old_place(&self) -> Result<Option<Error>> {
+    pub(super) async fn at_old_place(&self) -> Result<Option<Error>> {
         let project = &self.session.project;
         let kept = KeptAt::parse(&self.known.kept, &project.root)?;
         if kept.is_same(&KeptAt::of(project)?) {

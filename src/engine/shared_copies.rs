@@ -43,6 +43,22 @@ pub(super) async fn publish(session: &Session, stack: &Stack, copy: &Path) -> Re
     home.keep_copy(parcel).await
 }
 
+/// Puts what this checkout keeps of a stack beside its state, for those who share it; one that is gone
+/// from the tree included.
+pub(super) async fn publish_kept(session: &Session, id: &StackId, home: &StateHome) {
+    let copy = applied::kept_copy(&session.project, id);
+    if !session.project.state.shared() || !copy.is_dir() {
+        return;
+    }
+    // The state does not depend on it; the next apply makes a new one.
+    let Ok(parcel) = pack(&copy).map(|parcel| serde_json::to_vec(&parcel).unwrap_or_default()) else {
+        return;
+    };
+    if matches!(home.keep_copy(parcel).await, Ok(true)) {
+        let _ = applied::mark_published(&session.project, id);
+    }
+}
+
 /// Returns where the state of a stack lies if others may have it too.
 fn shared_home(session: &Session, stack: &Stack) -> Result<Option<StateHome>> {
     match stack.backend == Backend::Embedded && session.project.state.shared() {

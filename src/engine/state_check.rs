@@ -11,20 +11,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::StreamExt as _;
 
 use super::left_behind::{LeftBehind, left_behind, way_along};
-use super::misplaced_state::{moved_away, not_moved};
+use super::misplaced_state::{copy_here, half_moved, moved_away, new_name_in, not_moved, of_another_project};
 use super::missing_state::MissingState;
 use super::renamed_stacks::{Rename, rename_candidates_for, renamed_error};
 use super::seen_state::{Seen, described};
 use super::session::Session;
-use super::state_move::release_left_behind;
+use super::state_move::{broken_off, release_left_behind};
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError, StackId, quoted};
 use crate::stacks;
-use crate::state::{StateName, StateStatus};
+use crate::state::{Moved, StateName, StateStatus};
 
 /// How many states are looked at together.
 const TOGETHER: usize = 8;
+
+/// How many renames of one state are followed.
+const LONGEST_CHAIN: usize = 20;
 
 /// What became of a look at the states of a command.
 #[derive(Debug, Default)]
@@ -117,7 +120,7 @@ pub(super) async fn standing(session: &Session, stack: &Stack) -> Result<Standin
     let Some(home) = home else { return Ok(Standing::Here) };
     let Seen { facts, status } = Seen::at(&home).await?;
     if let Some(moved) = &status.moved {
-        return Err(moved_away(&stack.id, moved));
+        return Err(gone_away(session, &stack.id, moved).await);
     }
     if status.lock.is_some() {
         release_left_behind(&home).await?;
@@ -126,9 +129,50 @@ pub(super) async fn standing(session: &Session, stack: &Stack) -> Result<Standin
         Some(facts) => {
             check_project(session, stack, &status)?;
             check_lineage(session, stack, &facts)?;
+            check_kept(session, stack, &facts).await?;
             Ok(Standing::Here)
         }
         None => standing_of_none(session, stack).await,
+    }
+}
+
+/// Returns the error of a state that is closed: it went somewhere else, or is not here yet.
+///
+/// A stack may have been renamed several times; the last name is the one to tell.
+async fn gone_away(session: &Session, id: &StackId, moved: &Moved) -> Error {
+    if let Some(command) = broken_off(moved) {
+        return half_moved(id, command);
+    }
+    let mut last = moved.clone();
+    for _ in 0..LONGEST_CHAIN {
+        let Some(name) = new_name_in(&last.to).and_then(|name| StateName::parse(name).ok()) else { break };
+        let Ok(Some(home)) = session.home_named(&name) else { break };
+        match home.status().await {
+            Ok(Some(StateStatus { moved: Some(next), .. })) if broken_off(&next).is_none() => last = next,
+            _ => break,
+        }
+    }
+    moved_away(id, &last)
+}
+
+/// Refuses a copy of a state that lives on elsewhere: `infra.lock` names another place, and that has it.
+async fn check_kept(session: &Session, stack: &Stack, facts: &StateFacts) -> Result<()> {
+    let project = &session.project;
+    let Some(known) = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(&stack.id)) else {
+        return Ok(());
+    };
+    let (kept, here) = (KeptAt::parse(&known.kept, &project.root)?, KeptAt::of(project)?);
+    if kept.is_same(&here) {
+        return Ok(());
+    }
+    if kept.folder().is_none() {
+        return Err(copy_here(&stack.id, &kept, facts));
+    }
+    let Some(place) = kept.open(project, &session.env, session.clock)? else { return Ok(()) };
+    let there = Seen::at(&place.home(&state_name(stack)?, session.env.clone())?).await?;
+    match there.facts.filter(|there| there.lineage == facts.lineage) {
+        Some(_) => Err(copy_here(&stack.id, &kept, facts)),
+        None => Ok(()),
     }
 }
 
@@ -232,12 +276,7 @@ fn check_project(session: &Session, stack: &Stack, status: &StateStatus) -> Resu
     else {
         return Ok(());
     };
-    let (id, place) = (&stack.id, KeptAt::of(project)?);
-    Err(Error::invalid(format!("the state of `{id}` in `{place}` belongs to the project `{other}`"))
-        .code(StackError::STATE_SHARED)
-        .detail(format!("this is `{}`: with that state it would destroy what the other made", project.name))
-        .hint("give this project a prefix of its own in `state.store`")
-        .hint(format!("if it was renamed: `infra state adopt {}`", quoted(id.as_str()))))
+    Err(of_another_project(&stack.id, other, project))
 }
 
 /// Refuses a state that is not the one that was applied.

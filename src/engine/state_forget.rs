@@ -7,8 +7,8 @@ use super::session::Session;
 use super::state_move::hold;
 use crate::backends::{KeptAt, StateHome};
 use crate::error::{Error, Result};
-use crate::model::StackId;
-use crate::state::{Mark, StateName};
+use crate::model::{Backend, Stack, StackId};
+use crate::state::{Mark, StateName, StateStatus};
 
 /// What became of the state that was given up.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -23,6 +23,16 @@ pub enum Forgotten {
     Nothing,
 }
 
+/// How far a person goes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Forgetting {
+    /// One stack, by its name.
+    Named,
+    /// Everything that `infra.lock` knows, as in a copy of somebody else's project: what others may have is
+    /// left alone.
+    All,
+}
+
 /// Returns the stacks that can be forgotten.
 pub fn known_stacks(session: &Session) -> Result<Vec<StackId>> {
     let lock = session.infra_lock.as_ref().map_err(Clone::clone)?;
@@ -30,21 +40,28 @@ pub fn known_stacks(session: &Session) -> Result<Vec<StackId>> {
 }
 
 /// Gives up the state that a stack had.
-pub async fn forget_state(session: &Session, id: &StackId) -> Result<Forgotten> {
+pub async fn forget_state(session: &Session, id: &StackId, scope: Forgetting) -> Result<Forgotten> {
+    let has_own_block = |stack: &Stack| stack.id == *id && stack.backend != Backend::Embedded;
+    if session.stacks.iter().any(has_own_block) {
+        note_lineage(session, id, None)?;
+        return Ok(Forgotten::Entry);
+    }
     let name = StateName::parse(id.state_name())?;
     let known = session.infra_lock.as_ref().map_err(Clone::clone)?.states.get(id).cloned();
     let here = KeptAt::of(&session.project)?;
     let home = session.home_named(&name)?.ok_or_else(|| Error::bug("there is no place for states"))?;
     let Seen { facts, status } = Seen::at(&home).await?;
     let in_tree = session.stacks.iter().any(|stack| stack.id == *id);
-    let outcome = if status.moved.is_some() || (facts.is_some() && !in_tree) {
+    let may_mark = may_mark(session, &status, scope);
+    let is_there = status.moved.is_some() || (facts.is_some() && !in_tree);
+    let outcome = if is_there && may_mark {
         leave(session, &home).await?;
         Forgotten::LeftBehind(here.text().to_owned())
-    } else if let Some(facts) = facts {
+    } else if let Some(facts) = facts.filter(|_| in_tree && is_own(session, &status)) {
         note_lineage(session, id, Some(facts.lineage))?;
         return Ok(Forgotten::TakenAsItIs);
     } else {
-        leave_at_old_places(session, &name, known.as_ref().map(|known| known.kept.as_str())).await?
+        leave_at_old_places(session, &name, known.as_ref().map(|known| known.kept.as_str()), scope).await?
     };
     note_lineage(session, id, None)?;
     Ok(match outcome {
@@ -54,7 +71,12 @@ pub async fn forget_state(session: &Session, id: &StackId) -> Result<Forgotten> 
 }
 
 /// Marks what the old places on this machine have; a network that only `infra.lock` names is not asked.
-async fn leave_at_old_places(session: &Session, name: &StateName, kept: Option<&str>) -> Result<Forgotten> {
+async fn leave_at_old_places(
+    session: &Session,
+    name: &StateName,
+    kept: Option<&str>,
+    scope: Forgetting,
+) -> Result<Forgotten> {
     let root = &session.project.root;
     let named = kept.and_then(|kept| KeptAt::parse(kept, root).ok());
     let here = KeptAt::of(&session.project)?;
@@ -66,12 +88,24 @@ async fn leave_at_old_places(session: &Session, name: &StateName, kept: Option<&
         let Some(open) = place.open(&session.project, &session.env, session.clock)? else { continue };
         let home = open.home(name, session.env.clone())?;
         let Seen { facts, status } = Seen::at(&home).await?;
-        if facts.is_some() || status.moved.is_some() {
+        let may_mark = is_own(session, &status) && (scope == Forgetting::Named || place.is_embedded());
+        if may_mark && (facts.is_some() || status.moved.is_some()) {
             leave(session, &home).await?;
             outcome = Forgotten::LeftBehind(place.text().to_owned());
         }
     }
     Ok(outcome)
+}
+
+/// Returns whether what lies at the configured place may be given up: never what is another project's.
+fn may_mark(session: &Session, status: &StateStatus, scope: Forgetting) -> bool {
+    is_own(session, status) && (scope == Forgetting::Named || !session.project.state.shared())
+}
+
+/// Returns whether no other project has a state.
+fn is_own(session: &Session, status: &StateStatus) -> bool {
+    let project = &session.project;
+    status.project.as_ref().is_none_or(|name| !project.is_named || *name == project.name)
 }
 
 async fn leave(session: &Session, home: &StateHome) -> Result<()> {

@@ -17,8 +17,9 @@ use crate::state::StateName;
 pub async fn rename_state(session: &Session, old: &StackId, new: &StackId) -> Result<StateMoved> {
     check_names(session, old, new)?;
     let (from, to) = (home(session, old)?, home(session, new)?);
-    let destination = new_name_words(new);
-    let moving = StateMove { id: new, from: &from, to: &to, destination, operation: "state rename" };
+    let (destination, operation) = (new_name_words(new), "state rename");
+    let command = format!("state rename {} {}", quoted(old.as_str()), quoted(new.as_str()));
+    let moving = StateMove { id: new, from: &from, to: &to, destination, command, operation };
     let Some(moved) = moving.run(session).await? else { return Err(without_state(session, old, new)) };
     bring_copy(&from, &to).await;
     // It lies beside the new name now; one that stays does no harm there.

@@ -121,7 +121,9 @@ pub(super) fn unlocking(header: &Header, claim: &Claim, released: Option<&String
 /// Returns why a writer with this claim may not write, if it may not.
 pub(super) fn refusal(header: &Header, claim: &Claim) -> Option<Writing> {
     if let Some((lock, moved)) = header.moved_away() {
-        return Some(Writing::Moved(lock, moved));
+        // Whoever brings it back writes under the lock that closes it, so that nobody meets a part of it.
+        let brings_back = claim.lock_id.as_deref() == Some(lock.id());
+        return (!brings_back).then_some(Writing::Moved(lock, moved));
     }
     match (&header.lock, claim.lock_id.as_deref()) {
         (Some(held), Some(id)) if held.id() == id => {

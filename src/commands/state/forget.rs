@@ -8,7 +8,7 @@ use crate::backends::KeptAt;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, Adopted, Forgotten, StateNeed};
+use crate::engine::{self, Adopted, Forgetting, Forgotten, StateNeed};
 use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, StackId, counted};
 
@@ -65,6 +65,7 @@ pub(super) async fn forget(args: &ForgetArgs, context: &Context) -> Result<Exit>
     let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&all) };
     workspace
         .with_session(context, purpose, async |session| {
+            let scope = if args.all { Forgetting::All } else { Forgetting::Named };
             let ids = match &args.stack {
                 Some(name) => vec![named(&workspace, name)],
                 None => engine::known_stacks(session)?,
@@ -79,7 +80,7 @@ pub(super) async fn forget(args: &ForgetArgs, context: &Context) -> Result<Exit>
             };
             StateQuestion { command: "forget", text, yes: args.yes }.ask(context).await?;
             for id in &ids {
-                let forgotten = engine::forget_state(session, id).await?;
+                let forgotten = engine::forget_state(session, id, scope).await?;
                 context.terminal.note(&forgotten_words(id, &forgotten));
             }
             engine::tell_noted(session);

@@ -6,12 +6,15 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::asking::{StateQuestion, check_can_ask};
+use crate::backends::read_infra_lock;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, FoundCopy, Session, StateNeed};
 use crate::error::{Error, Exit, Result};
-use crate::model::{Backend, StackId, counted, human_duration};
+use crate::model::{Backend, StackId, counted, human_duration, in_plain_sight};
+use crate::report::Asking;
+use crate::stacks;
 
 /// Put a lost state back from a copy on this machine
 ///
@@ -47,6 +50,7 @@ pub(super) async fn run(args: &RecoverArgs, context: &Context) -> Result<Exit> {
     check_can_ask("recover", args.yes, context)?;
     let workspace = Workspace::load(context)?;
     let wanted = wanted(&workspace, args, context)?;
+    let nobody = context.asking() == Asking::Nobody;
     let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&wanted) };
     workspace
         .with_session(context, purpose, async |session| {
@@ -56,8 +60,13 @@ pub(super) async fn run(args: &RecoverArgs, context: &Context) -> Result<Exit> {
                 return Ok(Exit::OK);
             }
             copies.iter().for_each(|copy| show(copy, context));
+            let foreign = copies.iter().find(|copy| is_foreign(copy, &workspace));
+            if let Some(copy) = foreign.filter(|_| nobody) {
+                return Err(of_another(copy));
+            }
             let text = format!("Put {} back?", counted(copies.len(), "state"));
-            StateQuestion { command: "recover", text, yes: args.yes }.ask(context).await?;
+            let yes = args.yes && foreign.is_none();
+            StateQuestion { command: "recover", text, yes }.ask(context).await?;
             for copy in &copies {
                 engine::recover_state(session, copy).await?;
                 context.terminal.note(&format!("put the state of `{}` back", copy.id));
@@ -68,12 +77,41 @@ pub(super) async fn run(args: &RecoverArgs, context: &Context) -> Result<Exit> {
         .await
 }
 
+/// What another project wrote needs a person's yes, whatever the command line says.
+fn is_foreign(copy: &FoundCopy, workspace: &Workspace) -> bool {
+    let project = &workspace.project;
+    copy.project.as_ref().is_some_and(|name| project.is_named && *name != project.name)
+}
+
+fn of_another(copy: &FoundCopy) -> Error {
+    let project = one_line(copy.project.as_deref().unwrap_or_default());
+    Error::usage(format!("the copy of the state of `{}` belongs to the project `{project}`", copy.id))
+        .hint("look at it in a terminal, where you are asked")
+}
+
 fn wanted(workspace: &Workspace, args: &RecoverArgs, context: &Context) -> Result<Vec<StackId>> {
     let ours = workspace.stacks.iter().filter(|stack| stack.backend == Backend::Embedded);
     match &args.stack {
-        Some(_) => Ok(vec![workspace.choose_one(args.stack.clone(), context)?.id.clone()]),
-        None => Ok(ours.map(|stack| stack.id.clone()).collect()),
+        Some(name) => match workspace.choose_one(args.stack.clone(), context) {
+            Ok(stack) => Ok(vec![former_or_own(workspace, &stack.id)]),
+            // One that is gone from the tree may still be known.
+            Err(_) if is_known_here(workspace, name) => Ok(vec![StackId::new(name.trim_matches('/'))]),
+            Err(error) => Err(error),
+        },
+        None => Ok(ours.map(|stack| former_or_own(workspace, &stack.id)).collect()),
     }
+}
+
+/// A stack whose state still has the name of a former id gets it back under that one.
+fn former_or_own(workspace: &Workspace, id: &StackId) -> StackId {
+    let was = stacks::settings_for(&workspace.project, id).was;
+    let known = |id: &StackId| is_known_here(workspace, id.as_str());
+    was.filter(|was| known(was) && !known(id)).unwrap_or_else(|| id.clone())
+}
+
+fn is_known_here(workspace: &Workspace, name: &str) -> bool {
+    let id = StackId::new(name.trim_matches('/'));
+    read_infra_lock(&workspace.project).is_ok_and(|lock| lock.states.contains_key(&id))
 }
 
 /// Finds the copies of the states that are missing; one that a stack is named for must be there.
@@ -85,7 +123,7 @@ async fn find(
 ) -> Result<Vec<FoundCopy>> {
     let mut copies = Vec::new();
     for id in wanted {
-        if engine::has_state(session, id).await? {
+        if !engine::is_missing(session, id).await? {
             if args.stack.is_some() {
                 return Err(Error::usage(format!("the state of `{id}` is where it should be")));
             }
@@ -109,13 +147,13 @@ async fn find(
 
 /// Two checkouts that both go on with one state are worse than none.
 async fn check_alone(session: &Session, copy: &FoundCopy, args: &RecoverArgs) -> Result<()> {
-    if args.force || !engine::lives_elsewhere(session, copy).await {
+    let Some(why) = engine::lives_elsewhere(session, copy).await.filter(|_| !args.force) else {
         return Ok(());
-    }
+    };
     let id = &copy.id;
     Err(Error::failed(format!("another checkout still has the state of `{id}`"))
         .fact("checkout", copy.origin.display().to_string())
-        .detail("if both went on with it, each would undo what the other did")
+        .detail(why)
         .hint("let both use one store: `state: { store: … }` in infra.yaml, then `infra state migrate --all` there")
         .hint(format!("if that checkout is given up: `infra state recover {} --force`", crate::model::quoted(id.as_str()))))
 }
@@ -134,13 +172,18 @@ fn show(copy: &FoundCopy, context: &Context) {
     let FoundCopy { id, project, origin, facts, written, is_known, .. } = copy;
     let age = written.map(|at| context.clock.now().duration_since(at).as_secs_f64().max(0.0));
     let age = age.map_or_else(String::new, |age| format!(", {} old", human_duration(age)));
-    let project = project.as_ref().map(|name| format!(", project {name}")).unwrap_or_default();
+    let project = project.as_ref().map(|name| format!(", project {}", one_line(name))).unwrap_or_default();
     context.terminal.note(&format!(
         "  {id}  serial {}{age}, from {}{project}",
         facts.serial,
-        origin.display()
+        one_line(&origin.display().to_string())
     ));
     if !is_known {
         context.terminal.note("    `infra.lock` does not know this state: make sure that it is yours");
     }
+}
+
+/// What a record says is shown on one line, and a terminal obeys none of it.
+fn one_line(text: &str) -> String {
+    in_plain_sight(text).replace(['\n', '\r'], " ")
 }

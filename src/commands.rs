@@ -23,6 +23,7 @@ pub mod fmt;
 pub mod force_unlock;
 mod generated;
 pub mod init;
+mod left_out;
 pub mod locks;
 pub mod man;
 pub mod new;

@@ -18,6 +18,7 @@ mod failure;
 mod fed_attributes;
 mod finishing;
 mod foreign_plan;
+mod former_names;
 mod given_variables;
 mod init;
 mod inputs;
@@ -102,7 +103,9 @@ pub use secret_files::secret_files_of;
 pub use session::{Session, SessionParts, StateNeed};
 pub use shared_copies::fetch_copies;
 pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, load_secrets};
-pub use state_check::{StateCheck, check_states, require_states, use_former_names};
+pub use state_check::{
+    StateCheck, check_states, require_own, require_states, sound_states, use_former_names,
+};
 pub use state_copy::WithoutCopy;
 pub use state_diff::{ResourceChange, StateDiff, diff_states};
 pub use state_edit::{Pushed, as_successor, edit_state, open_state, pull_state, push_state};

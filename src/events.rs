@@ -114,6 +114,13 @@ pub enum RunEvent {
         /// Whether it is left as it is without a question.
         left: bool,
     },
+    /// The state of a stack got the name that the stack has now.
+    StateRenamed {
+        /// The stack.
+        stack: StackId,
+        /// The id it had before.
+        was: StackId,
+    },
     /// Entries of `infra.lock` were changed.
     StatesNoted {
         /// The stacks.

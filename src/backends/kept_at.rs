@@ -21,6 +21,8 @@ const OWN_FOLDER: &str = ".infra/state";
 #[derive(Clone, Debug)]
 pub struct KeptAt {
     text: String,
+    /// The folder as it is written, from the root; nothing for a place over the network.
+    full: Option<String>,
     target: Target,
 }
 
@@ -40,8 +42,9 @@ impl KeptAt {
 
     /// Returns the project's own folder.
     pub fn embedded(root: &Path) -> Self {
-        let target = Target::Store(StorePlace::Folder(root.join(OWN_FOLDER)));
-        Self { text: EMBEDDED.to_owned(), target }
+        let folder = root.join(OWN_FOLDER);
+        let full = Some(folder.display().to_string());
+        Self { text: EMBEDDED.to_owned(), full, target: Target::Store(StorePlace::Folder(folder)) }
     }
 
     /// Reads a place as it is written in `infra.lock`, or on the command line.
@@ -58,7 +61,8 @@ impl KeptAt {
             bucket @ StorePlace::Bucket(_) => bucket,
         };
         let own = Self::embedded(root);
-        let place = Self { text: text.to_owned(), target: Target::Store(target) };
+        let full = matches!(target, StorePlace::Folder(_)).then(|| root.join(text).display().to_string());
+        let place = Self { text: text.to_owned(), full, target: Target::Store(target) };
         Ok(if place.is_same(&own) { own } else { place })
     }
 
@@ -69,10 +73,7 @@ impl KeptAt {
 
     /// Returns the place in words that mean the same in every checkout of this machine.
     pub fn full_text(&self) -> String {
-        match self.folder() {
-            Some(folder) => folder.display().to_string(),
-            None => self.text.clone(),
-        }
+        self.full.clone().unwrap_or_else(|| self.text.clone())
     }
 
     /// Returns whether two texts mean one place.
@@ -173,7 +174,7 @@ fn server(text: &str) -> Result<KeptAt> {
             .hint("give them as `tfstate_username` and `tfstate_password` in the secrets, or as TF_HTTP_USERNAME and TF_HTTP_PASSWORD"));
     }
     let text = text.trim_end_matches('/').to_owned();
-    Ok(KeptAt { target: Target::Server(text.clone()), text })
+    Ok(KeptAt { target: Target::Server(text.clone()), full: None, text })
 }
 
 fn origin(url: &str) -> Option<String> {

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::Context;
+use super::left_out::Sound;
 use super::stack_args::StackArgs;
 use super::workspace::{Purpose, Workspace};
 use crate::engine;
@@ -44,10 +45,10 @@ pub struct OutputArgs {
 pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let (chosen, name) = choose(&workspace, args, context)?;
-    let (outputs, mask) = workspace
+    let (outputs, mask, sound) = workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {
-            engine::require_states(session, &chosen).await?;
-            Ok((engine::read_outputs(session, &chosen).await?, session.mask()))
+            let sound = Sound::of(session, &chosen).await?;
+            Ok((engine::read_outputs(session, &sound.stacks).await?, session.mask(), sound))
         })
         .await?;
     let outputs = only_named(outputs, name.as_deref())?;
@@ -61,7 +62,7 @@ pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     } else {
         show(&outputs, &context.terminal);
     }
-    Ok(Exit::OK)
+    Ok(sound.end(context))
 }
 
 /// Takes a last argument that names no stack for the name of an output.

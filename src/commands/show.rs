@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::Context;
+use super::left_out::Sound;
 use super::stack_args::StackArgs;
 use super::workspace::{Purpose, Workspace};
 use crate::engine::{self, SavedPlans};
@@ -31,10 +32,11 @@ pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let plans = SavedPlans::at(workspace.project.plans_dir());
     workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {
-            if !args.plan {
-                engine::require_states(session, &chosen).await?;
-            }
-            for id in &chosen {
+            let sound = match args.plan {
+                true => None,
+                false => Some(Sound::of(session, &chosen).await?),
+            };
+            for id in sound.as_ref().map_or(&chosen, |sound| &sound.stacks) {
                 let plan = args.plan.then(|| plans.plan_path(id));
                 if plan.as_ref().is_some_and(|plan| !plan.exists()) {
                     return Err(
@@ -49,7 +51,7 @@ pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
                 }
                 context.terminal.text(&text);
             }
-            Ok(Exit::OK)
+            Ok(sound.map_or(Exit::OK, |sound| sound.end(context)))
         })
         .await
 }

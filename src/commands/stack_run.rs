@@ -14,7 +14,7 @@ use super::{Context, configure, renamed};
 use crate::engine::{self, Approval, RunOptions, Session, StateCheck, StateNeed, WhenToInit};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::events::Events;
-use crate::model::{RunCommand, RunPlan, RunReport, Stack, StackId, Staying, quoted};
+use crate::model::{Backend, RunCommand, RunPlan, RunReport, Stack, StackId, Staying, quoted};
 use crate::process;
 use crate::report::{
     Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, Scope, listen,
@@ -247,9 +247,14 @@ async fn check_states(
     if request.removed && request.stacks.selection().is_empty() {
         engine::check_removed(session, &chosen).await?;
     }
-    let check = engine::check_states(session, &chosen).await;
+    let mut check = engine::check_states(session, &chosen).await;
+    if plan.command == RunCommand::Init {
+        // tofu's own way to move a state to a block of its own is `init`.
+        let is_ours = |id: &StackId| session.stack(id).is_ok_and(|stack| stack.backend == Backend::Embedded);
+        check.problems.retain(|id, _| is_ours(id));
+    }
     let check = renamed::ask_about(check, context).await?.without_open_renames();
-    renamed::bring_along(session, plan, &check).await?;
+    engine::use_former_names(session, &check);
     Ok(check)
 }
 

@@ -231,6 +231,10 @@ impl<'a> Conductor<'a> {
             self.set_aside(planned, compared.as_ref(), desk, since);
             return Turn::SetAside;
         }
+        if let Err(stop) = self.bring_former_along(run).await {
+            self.finish_stopped(run, stop, since);
+            return Turn::Ended;
+        }
         let mode = planned.record.mode;
         let applied = self.apply(run, planned).await;
         note_state(self.session, &run.stack.id, mode).await;

@@ -56,7 +56,8 @@ impl<'a> Conductor<'a> {
     }
 
     pub async fn finish_unchanged(&self, run: &'a StackRun, since: Timestamp) {
-        match self.life(run).forget_plan() {
+        let ready = self.bring_former_along(run).await;
+        match ready.and_then(|()| Ok(self.life(run).forget_plan()?)) {
             Ok(()) => {
                 if self.plan.command == RunCommand::Apply && only_give_variables(&self.options.extra) {
                     self.life(run).remember_inputs().await;
@@ -64,7 +65,7 @@ impl<'a> Conductor<'a> {
                 self.forget_destroyed(run).await;
                 self.finish(run, report(run, StackResult::NoChanges), since);
             }
-            Err(error) => self.finish_stopped(run, error.into(), since),
+            Err(stop) => self.finish_stopped(run, stop, since),
         }
     }
 

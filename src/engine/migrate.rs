@@ -125,6 +125,10 @@ pub async fn take_along(
     };
     let hold = home.hold("state migrate", session.clock.now()).await?;
     let copied = copy_left(session, stack, (&home, migration)).await;
+    if *from == LeftBehind::Embedded && copied.as_ref().is_ok_and(Option::is_some) {
+        let kept = Stack { backend: Backend::Embedded, ..stack.clone() };
+        leave_marked(session, &kept, (&home, &hold), migration).await?;
+    }
     let released = home.release(hold).await;
     let copied = copied?;
     released?;
@@ -236,13 +240,28 @@ impl<'a> Trial<'a> {
         }
     }
 
+    /// Copies the state; what it left there when it went away is history, and is opened for it.
     async fn copy(&self, original: &Original, mode: PushMode) -> Result<Likeness> {
+        let kept = match self.stack.backend {
+            Backend::Embedded => Some(self.session.home_of(&self.stack)?),
+            _ => None,
+        };
+        let moved = match &kept {
+            Some(home) => home.status().await?.and_then(|status| status.moved),
+            None => None,
+        };
+        let (Some(home), Some(moved)) = (kept, moved) else { return self.copy_open(original, mode).await };
+        home.mark(None, Mark::Lifted).await?;
+        let copied = self.copy_open(original, mode).await;
+        if copied.is_err() {
+            home.mark(None, Mark::Moved { to: moved.to }).await?;
+        }
+        copied
+    }
+
+    async fn copy_open(&self, original: &Original, mode: PushMode) -> Result<Likeness> {
         self.tofu(|base| call::init(base, InitBackend::Yes, &[], call::Narration::MessagesOnly)).await?;
         let home = self.home()?;
-        // What it left there when it went away is history; now it comes back.
-        if home.status().await?.is_some_and(|status| status.moved.is_some()) {
-            home.mark(None, Mark::Lifted).await?;
-        }
         let seen = if home.is_writable() { home.read().await? } else { None };
         self.check_free(&home, &original.state, mode).await?;
         let bytes = match home.is_writable() {

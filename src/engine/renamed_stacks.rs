@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use futures::StreamExt as _;
 use serde_json::Value;
 
 use super::applied::removed_stacks;
@@ -19,7 +20,10 @@ use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError, StackId, quoted};
 use crate::process::Git;
 use crate::stacks::{self, Evidence, GoneStack, RenameCandidate};
-use crate::state::StateName;
+use crate::state::{StateName, StateStatus};
+
+/// How many states are looked at together.
+const TOGETHER: usize = 8;
 
 /// A new stack that may be a former one, with what is known of that one's state.
 #[derive(Clone, Debug)]
@@ -30,8 +34,8 @@ pub struct Rename {
     pub new: StackId,
     /// What speaks for it.
     pub evidence: Evidence,
-    /// What the old state is.
-    pub facts: StateFacts,
+    /// What the old state is; nothing where it is not at the configured place.
+    pub facts: Option<StateFacts>,
 }
 
 impl Rename {
@@ -44,52 +48,23 @@ impl Rename {
     }
 }
 
-/// Returns which of these stacks, which have no state, may be former ones.
-pub(super) async fn rename_candidates_for(session: &Session, new: &BTreeSet<StackId>) -> Vec<Rename> {
+/// Returns which of these stacks, which have no state, may be former ones; an error if nobody can tell.
+pub(super) async fn rename_candidates_for(session: &Session, new: &BTreeSet<StackId>) -> Result<Vec<Rename>> {
     let of_new = |stack: &&Stack| new.contains(&stack.id) && stack.backend == Backend::Embedded;
     let new: Vec<&Stack> = session.stacks.iter().filter(of_new).collect();
     if new.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let gone = gone_stacks(session, &new).await.unwrap_or_default();
-    if gone.is_empty() {
-        return Vec::new();
-    }
-    let stacks: Vec<GoneStack> = gone.values().map(|(stack, _)| stack.clone()).collect();
-    let folders: Vec<PathBuf> = stacks.iter().filter_map(|stack| stack.path.clone()).collect();
-    let moved = match Git::around(&session.project.root, &session.env, &session.interrupts) {
-        Some(git) => git.renames(&folders).await,
-        None => None,
-    };
-    let found = stacks::rename_candidates(&stacks, &new, moved.as_deref());
-    let with_facts = |RenameCandidate { old, new, evidence }| {
-        let facts = gone.get(&old)?.1.clone();
-        Some(Rename { old, new, evidence, facts })
-    };
-    found.into_iter().filter_map(with_facts).collect()
+    let mut ids = gone_ids(session).await?;
+    let paths = removed_paths(session).await;
+    ids.extend(paths.keys().cloned());
+    Ok(candidates(session, &new, &ids, &paths).await)
 }
 
-/// Returns the stacks that have a state at the configured place and no folder.
-async fn gone_stacks(
-    session: &Session,
-    new: &[&Stack],
-) -> Result<BTreeMap<StackId, (GoneStack, StateFacts)>> {
+/// Returns where the folders of removed stacks were, as far as this checkout remembers.
+async fn removed_paths(session: &Session) -> BTreeMap<StackId, PathBuf> {
     let removed = removed_stacks(&session.project, &session.stacks, session.clock).await.unwrap_or_default();
-    let mut paths: BTreeMap<StackId, PathBuf> =
-        removed.into_iter().map(|removed| (removed.stack.id, removed.was_at)).collect();
-    for id in gone_ids(session).await? {
-        let guess = || path_beside(new, &id);
-        if let Some(path) = paths.get(&id).cloned().or_else(guess) {
-            paths.insert(id, path);
-        }
-    }
-    let mut gone = BTreeMap::new();
-    for (id, path) in paths {
-        if let Some((addresses, facts)) = state_of(session, &id, new).await? {
-            gone.insert(id.clone(), (GoneStack { id, path: Some(path), addresses }, facts));
-        }
-    }
-    Ok(gone)
+    removed.into_iter().map(|removed| (removed.stack.id, removed.was_at)).collect()
 }
 
 /// Returns the ids of states that no stack of the tree has.
@@ -107,6 +82,44 @@ async fn gone_ids(session: &Session) -> Result<BTreeSet<StackId>> {
     Ok(ids)
 }
 
+/// Returns the pairs of a gone and a new stack that may be one.
+async fn candidates(
+    session: &Session,
+    new: &[&Stack],
+    ids: &BTreeSet<StackId>,
+    paths: &BTreeMap<StackId, PathBuf>,
+) -> Vec<Rename> {
+    let look = |id: &StackId| {
+        let id = id.clone();
+        async move {
+            let state = state_of(session, &id, new).await?;
+            let path = paths.get(&id).cloned().or_else(|| path_beside(new, &id));
+            Some((GoneStack { id, path, addresses: state.addresses }, state.facts))
+        }
+    };
+    let looked: Vec<_> = futures::stream::iter(ids).map(look).buffered(TOGETHER).collect().await;
+    let (gone, facts): (Vec<GoneStack>, Vec<Option<StateFacts>>) = looked.into_iter().flatten().unzip();
+    let folders: Vec<PathBuf> = gone.iter().filter_map(|stack| stack.path.clone()).collect();
+    let moved = match Git::around(&session.project.root, &session.env, &session.interrupts) {
+        Some(git) if !folders.is_empty() => git.renames(&folders).await,
+        _ => None,
+    };
+    let facts_of =
+        |old: &StackId| gone.iter().position(|stack| stack.id == *old).and_then(|index| facts[index].clone());
+    let found: Vec<Rename> = stacks::rename_candidates(&gone, new, moved.as_deref())
+        .into_iter()
+        .map(|RenameCandidate { old, new, evidence }| Rename { facts: facts_of(&old), old, new, evidence })
+        .collect();
+    found.iter().filter(|rename| is_nearest(rename, &found)).cloned().collect()
+}
+
+/// Of several that look alike, those of the same last name are meant: a whole folder was renamed.
+fn is_nearest(rename: &Rename, all: &[Rename]) -> bool {
+    let same_name = |rename: &Rename| rename.old.short_name() == rename.new.short_name();
+    let mut rivals = all.iter().filter(|other| other.old == rename.old || other.new == rename.new);
+    same_name(rename) || !rivals.any(same_name)
+}
+
 /// Returns where the folder of a stack was, beside a new one of the same root.
 fn path_beside(new: &[&Stack], id: &StackId) -> Option<PathBuf> {
     let root = new.iter().find_map(|stack| {
@@ -116,46 +129,65 @@ fn path_beside(new: &[&Stack], id: &StackId) -> Option<PathBuf> {
     Some(PathBuf::from(root).join(id.as_str()))
 }
 
-/// Returns what the state of a gone stack has; nothing if there is none, or it is not asked about.
-async fn state_of(
-    session: &Session,
-    id: &StackId,
-    new: &[&Stack],
-) -> Result<Option<(Option<BTreeSet<String>>, StateFacts)>> {
-    let Some(home) = session.home_named(&StateName::parse(id.state_name())?)? else { return Ok(None) };
-    let Seen { facts: Some(facts), status } = Seen::at(&home).await? else { return Ok(None) };
-    if status.left_behind {
-        return Ok(None);
-    }
-    let Some(bytes) = home.read().await? else { return Ok(None) };
-    // Its own secrets are gone with its folder; those of its successor open it too.
-    let opened = new.iter().find_map(|stack| open_state(session, &stack.id, &bytes).ok());
-    let state: Option<Value> = opened.and_then(|state| serde_json::from_slice(&state).ok());
-    let addresses = state.map(|state| stacks::addresses_in_state(&state));
+/// What is known of the state of a gone stack.
+struct GoneState {
+    /// Its resources; nothing where it cannot be opened.
+    addresses: Option<BTreeSet<String>>,
+    /// What it is; nothing where it is not at the configured place.
+    facts: Option<StateFacts>,
+}
+
+/// Returns what is known of the state of a gone stack; nothing if it is not asked about.
+///
+/// One that cannot be read, or is not here, may still be what git calls renamed.
+async fn state_of(session: &Session, id: &StackId, new: &[&Stack]) -> Option<GoneState> {
+    let name = StateName::parse(id.state_name()).ok()?;
+    let home = session.home_named(&name).ok()??;
+    let (facts, bytes) = match Seen::at(&home).await {
+        Ok(Seen { status, .. }) if is_not_asked_about(session, &status) => return None,
+        Ok(Seen { facts: Some(facts), .. }) => (Some(facts), home.read().await.ok().flatten()),
+        Ok(_) if is_known(session, id) => (None, None),
+        Ok(_) => return None,
+        Err(_) => (None, None),
+    };
+    let addresses = bytes.as_ref().and_then(|bytes| addresses_in(session, bytes, new));
     let is_empty = addresses.as_ref().is_some_and(BTreeSet::is_empty);
-    Ok((!is_empty).then_some((addresses, facts)))
+    (!is_empty).then_some(GoneState { addresses, facts })
+}
+
+/// What was given up, went somewhere else or is another project's is no former stack of this one.
+fn is_not_asked_about(session: &Session, status: &StateStatus) -> bool {
+    let project = &session.project;
+    let of_another = status.project.as_ref().is_some_and(|name| project.is_named && *name != project.name);
+    status.left_behind || status.moved.is_some() || of_another
+}
+
+fn is_known(session: &Session, id: &StackId) -> bool {
+    session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(id))
+}
+
+/// Returns the resources of a state; its own secrets are gone with its folder, those of its successor may
+/// open it too.
+fn addresses_in(session: &Session, bytes: &[u8], new: &[&Stack]) -> Option<BTreeSet<String>> {
+    let opened = new.iter().find_map(|stack| open_state(session, &stack.id, bytes).ok())?;
+    let state: Value = serde_json::from_slice(&opened).ok()?;
+    Some(stacks::addresses_in_state(&state))
 }
 
 /// Makes the error of a stack that seems to be a former one; several are listed and none is proposed.
 pub(super) fn renamed_error(candidates: &[&Rename]) -> Error {
-    let (Some(first), several) = (candidates.first(), candidates.len() > 1) else {
-        return Error::bug("a rename without a candidate");
-    };
-    let new = &first.new;
-    let message = match several {
-        false => format!("`{new}` seems to be the former `{}`", first.old),
-        true => format!("`{new}` seems to be a former stack under a new name"),
+    let Some(first) = candidates.first() else { return Error::bug("a rename without a candidate") };
+    let message = match candidates.len() {
+        1 => format!("`{}` seems to be the former `{}`", first.new, first.old),
+        _ => format!("`{}` seems to be a former stack under a new name", first.new),
     };
     let mut error = Error::invalid(message).code(StackError::STACK_RENAMED);
     for rename in candidates {
-        error =
-            error.fact(rename.old.to_string(), format!("{}; {}", described(&rename.facts), rename.reason()));
+        let what = rename.facts.as_ref().map_or_else(|| "its state is not here".to_owned(), described);
+        error = error.fact(rename.old.to_string(), format!("{what}; {}", rename.reason()));
     }
     error = error.detail("as a new stack it would make everything of it a second time");
-    for rename in candidates {
-        let (old, new) = (quoted(rename.old.as_str()), quoted(new.as_str()));
-        error = error.hint(format!("if so, it goes on with that state: `infra state rename {old} {new}`"));
-    }
+    let error = candidates.iter().fold(error, |error, rename| with_way_along(error, rename));
     candidates.iter().fold(error, |error, rename| {
         let old = quoted(rename.old.as_str());
         error.hint(format!(
@@ -164,13 +196,29 @@ pub(super) fn renamed_error(candidates: &[&Rename]) -> Error {
     })
 }
 
+/// Adds how the state of the former stack comes along.
+fn with_way_along(error: Error, rename: &Rename) -> Error {
+    let (old, new) = (quoted(rename.old.as_str()), quoted(rename.new.as_str()));
+    let error = match rename.facts {
+        Some(_) => error,
+        None => error
+            .hint("bring its state here first: `infra state migrate --all`")
+            .hint(format!("or from a copy on this machine: `infra state recover {old}`")),
+    };
+    error.hint(format!("if so, it goes on with that state: `infra state rename {old} {new}`"))
+}
+
 /// Refuses to destroy stacks that are gone from the tree but live on under another name.
 pub async fn check_removed(session: &Session, gone: &[StackId]) -> Result<()> {
     let present = || session.stacks.iter().filter(|stack| !gone.contains(&stack.id));
     let lineages = lineages_of(session, present()).await;
-    let new: BTreeSet<StackId> =
-        present().map(|stack| stack.id.clone()).filter(|id| !lineages.contains_key(id)).collect();
-    let renames = renames_among(session, &new, gone).await;
+    let is_new = |stack: &&Stack| stack.backend == Backend::Embedded && !lineages.contains_key(&stack.id);
+    let new: Vec<&Stack> = present().filter(is_new).collect();
+    let ids: BTreeSet<StackId> = gone.iter().cloned().collect();
+    let renames = match new.is_empty() {
+        true => Vec::new(),
+        false => candidates(session, &new, &ids, &removed_paths(session).await).await,
+    };
     for id in gone {
         let Some(home) = session.home_named(&StateName::parse(id.state_name())?)? else { continue };
         let lineage = home.facts().await.ok().flatten().map(|facts| facts.lineage);
@@ -188,35 +236,18 @@ async fn lineages_of<'a>(
     session: &Session,
     stacks: impl Iterator<Item = &'a Stack>,
 ) -> BTreeMap<StackId, String> {
-    let mut lineages = BTreeMap::new();
-    for stack in stacks {
+    let look = async |stack: &'a Stack| {
         let facts = match session.home_of(stack) {
             Ok(home) if home.is_readable() => home.facts().await.ok().flatten(),
             _ => None,
         };
-        if let Some(facts) = facts {
-            lineages.insert(stack.id.clone(), facts.lineage);
-        }
-    }
-    lineages
-}
-
-async fn renames_among(session: &Session, new: &BTreeSet<StackId>, gone: &[StackId]) -> Vec<Rename> {
-    let of_new = |stack: &&Stack| new.contains(&stack.id) && stack.backend == Backend::Embedded;
-    let new: Vec<&Stack> = session.stacks.iter().filter(of_new).collect();
-    let mut found = Vec::new();
-    let (mut stacks, mut facts) = (Vec::new(), BTreeMap::new());
-    for id in gone.iter().filter(|_| !new.is_empty()) {
-        if let Ok(Some((addresses, known))) = state_of(session, id, &new).await {
-            stacks.push(GoneStack { id: id.clone(), path: path_beside(&new, id), addresses });
-            facts.insert(id.clone(), known);
-        }
-    }
-    for RenameCandidate { old, new, evidence } in stacks::rename_candidates(&stacks, &new, None) {
-        let Some(facts) = facts.get(&old).cloned() else { continue };
-        found.push(Rename { old, new, evidence, facts });
-    }
-    found
+        // What cannot be read is believed to be what `infra.lock` says.
+        let lock = session.infra_lock.as_ref().ok();
+        let known = || lock?.states.get(&stack.id).map(|known| known.lineage.clone());
+        Some((stack.id.clone(), facts.map(|facts| facts.lineage).or_else(known)?))
+    };
+    let found: Vec<_> = futures::stream::iter(stacks).map(look).buffered(TOGETHER).collect().await;
+    found.into_iter().flatten().collect()
 }
 
 fn still_lives(old: &StackId, new: &StackId) -> Error {

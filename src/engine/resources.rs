@@ -10,7 +10,7 @@ use super::session::Session;
 use super::state_edit::{open_state, pull_state};
 use crate::backends::{StateHome, state_name};
 use crate::error::{Error, Result};
-use crate::model::{Backend, Stack};
+use crate::model::{Backend, Stack, StackError};
 use crate::tofu::envelope;
 
 /// Returns how many resources a stack has; data sources are none.
@@ -20,6 +20,7 @@ pub async fn resources_of(session: &Session, stack: &Stack) -> Result<usize> {
         home => home.read().await.ok(),
     };
     let state = match read {
+        Some(None) if is_known(session, stack) => return Err(elsewhere(stack)),
         Some(None) => return Ok(0),
         Some(Some(bytes)) => open_state(session, &stack.id, &bytes).ok(),
         None => None,
@@ -30,6 +31,16 @@ pub async fn resources_of(session: &Session, stack: &Stack) -> Result<usize> {
         None => pull_state(session, &stack.id).await?,
     };
     count(&state).ok_or_else(|| Error::invalid(format!("the state of `{}` is no JSON", stack.id)))
+}
+
+/// Returns whether the project knows a state of a stack that is not where it should be.
+fn is_known(session: &Session, stack: &Stack) -> bool {
+    session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(&stack.id))
+}
+
+fn elsewhere(stack: &Stack) -> Error {
+    Error::invalid(format!("the state of `{}` is not where it should be", stack.id))
+        .code(StackError::STATE_ELSEWHERE)
 }
 
 /// Returns whether a stack has resources as far as a glance tells, which starts no tofu, opens no

@@ -129,7 +129,7 @@ impl<'a> Conductor<'a> {
 
     /// Notes the states that this run found and `infra.lock` lacks.
     async fn note_states(&self) {
-        let writes = matches!(self.plan.command, RunCommand::Init | RunCommand::Apply | RunCommand::Destroy);
+        let writes = matches!(self.plan.command, RunCommand::Init | RunCommand::Apply);
         if writes {
             let begun = |run: &&&StackRun| self.is_sound(&run.stack.id);
             let ids: Vec<StackId> = self.runs.iter().filter(begun).map(|run| run.stack.id.clone()).collect();

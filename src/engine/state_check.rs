@@ -65,7 +65,11 @@ pub async fn check_states(session: &Session, ids: &[StackId]) -> StateCheck {
             Err(error) => drop(check.problems.insert(id.clone(), error)),
         }
     }
-    check.renames = rename_candidates_for(session, &new).await;
+    match rename_candidates_for(session, &new).await {
+        Ok(renames) => check.renames = renames,
+        // Whether one of them is a former stack cannot be told, and that is no "no".
+        Err(error) => check.problems.extend(new.into_iter().map(|id| (id, error.clone()))),
+    }
     check
 }
 
@@ -93,9 +97,31 @@ pub async fn require_states(session: &Session, ids: &[StackId]) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a state that is another project's, or that went somewhere else, before it is written by hand.
+pub async fn require_own(session: &Session, id: &StackId) -> Result<()> {
+    let stack = session.stack(id)?;
+    if stack.backend != Backend::Embedded || session.place.is_none() {
+        return Ok(());
+    }
+    let status = session.home_of(stack)?.status().await?.unwrap_or_default();
+    match &status.moved {
+        Some(moved) => Err(gone_away(session, id, moved).await),
+        None => check_project(session, stack, &status),
+    }
+}
+
 /// Lets stacks be looked at under the names that their states still have.
 pub fn use_former_names(session: &Session, check: &StateCheck) {
     session.former_names.borrow_mut().extend(check.former.clone());
+}
+
+/// Returns the stacks whose state is where it is looked for, and why the others are left out.
+pub async fn sound_states(session: &Session, ids: &[StackId]) -> (Vec<StackId>, Vec<Error>) {
+    let mut check = check_states(session, ids).await.without_open_renames();
+    use_former_names(session, &check);
+    let (bad, sound): (Vec<StackId>, Vec<StackId>) =
+        ids.iter().cloned().partition(|id| check.problems.contains_key(id));
+    (sound, bad.iter().filter_map(|id| check.problems.remove(id)).collect())
 }
 
 /// Returns the stacks with those whose outputs they take.
@@ -181,7 +207,7 @@ async fn standing_of_own_block(session: &Session, stack: &Stack) -> Result<Stand
     let known = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(&stack.id));
     let Some(known) = known else { return Ok(Standing::Here) };
     let home = session.home_of(stack)?;
-    if !home.is_readable() || home.facts().await.is_ok_and(|facts| facts.is_some()) {
+    if !home.is_readable() || home.facts().await?.is_some() {
         return Ok(Standing::Here);
     }
     let (id, kind) = (&stack.id, home.kind());
@@ -190,8 +216,19 @@ async fn standing_of_own_block(session: &Session, stack: &Stack) -> Result<Stand
         .detail(format!(
             "its backend block names a place of its own now ({kind}), and that has no state of it"
         ))
-        .hint(format!("move it: `{}`", way_along(&session.project, &session.env, stack)))
+        .hint(way_to_own_block(session, stack))
         .hint(format!("or start over on purpose: `infra state forget {}`", quoted(id.as_str()))))
+}
+
+/// Says how a state that infra keeps gets to where a block of the stack's own names its place.
+fn way_to_own_block(session: &Session, stack: &Stack) -> String {
+    let way = way_along(&session.project, &session.env, stack);
+    match way.starts_with("infra state migrate") {
+        true => format!("move it: `{way}`"),
+        false => "put `backend \"http\" {}` back and let infra move it: `infra state migrate STACK --to PLACE` writes \
+                  the new block itself"
+            .to_owned(),
+    }
 }
 
 /// Returns what it means that the place has no state of a stack.

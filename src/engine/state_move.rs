@@ -6,6 +6,7 @@
 //! the new one is opened. Each step can be the last one of a killed process: the next attempt
 //! finds what is copied already and goes on. Begin at [`StateMove::run`].
 
+use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::misplaced_state::of_another_project;
@@ -79,15 +80,15 @@ impl StateMove<'_> {
     async fn under_lock(&self, session: &Session, from_hold: &Hold) -> Result<Option<StateMoved>> {
         let Some(bytes) = self.from.read().await? else { return Ok(None) };
         let Some(facts) = StateFacts::of(&bytes) else { return Ok(None) };
-        let lost = || Mark::Moved { to: self.destination.clone() };
+        let (now, lost) = (session.clock.now(), || Mark::Moved { to: self.destination.clone() });
         if let Some(closed) = self.closed_target(session, &bytes).await? {
-            let versions = self.copy(&bytes, &facts, &closed).await?;
+            let versions = self.copy((&bytes, now), &facts, &closed).await?;
             self.from.mark(Some(from_hold), lost()).await?;
             self.to.mark(Some(&closed), Mark::Lifted).await?;
             return Ok(Some(StateMoved { facts, versions, only_locked: false }));
         }
         let to_hold = hold(session, self.to, (self.operation, "")).await?;
-        let copied = self.copy(&bytes, &facts, &to_hold).await;
+        let copied = self.copy((&bytes, now), &facts, &to_hold).await;
         if copied.is_ok() {
             self.from.mark(Some(from_hold), lost()).await?;
         }
@@ -151,7 +152,7 @@ impl StateMove<'_> {
     }
 
     /// Copies what the new home lacks, and compares; returns how many versions it has then.
-    async fn copy(&self, bytes: &[u8], facts: &StateFacts, hold: &Hold) -> Result<usize> {
+    async fn copy(&self, (bytes, now): (&[u8], Timestamp), facts: &StateFacts, hold: &Hold) -> Result<usize> {
         let there = self.to.kept_bytes().await?;
         if there.as_ref().is_none_or(|there| there[..] != *bytes) {
             self.check_free(bytes, there.as_deref().map(Vec::as_slice)).await?;
@@ -160,7 +161,7 @@ impl StateMove<'_> {
             }
         }
         if self.to.kept_bytes().await?.is_none_or(|there| there[..] != *bytes) {
-            self.to.write(hold, bytes).await?;
+            self.to.write_version(hold, bytes, now).await?;
         }
         let stored = self.to.kept_bytes().await?.unwrap_or_default();
         if !is_same(bytes, &stored) {
@@ -212,10 +213,7 @@ impl StateMove<'_> {
     }
 
     /// Returns the versions that follow what the new home has, oldest first.
-    async fn missing_versions(
-        &self,
-        there: Option<&[u8]>,
-    ) -> Result<Vec<(Zeroizing<Vec<u8>>, jiff::Timestamp)>> {
+    async fn missing_versions(&self, there: Option<&[u8]>) -> Result<Vec<(Zeroizing<Vec<u8>>, Timestamp)>> {
         let Some(kept) = self.from.versions_if_any().await? else { return Ok(Vec::new()) };
         let mut versions = Vec::new();
         for version in kept.versions {

@@ -364,6 +364,9 @@ impl Report for Console {
                 self.plan_differs(stack, differences, note, *applied);
             }
             RunEvent::PlanDiffers { .. } => {}
+            RunEvent::StateRenamed { stack, was } => {
+                self.note(&format!("`{stack}` has the state of `{was}` now"));
+            }
             RunEvent::StatesNoted { stacks } => self.note(&states_noted(stacks)),
             RunEvent::NothingDone => self.nothing_done(),
             RunEvent::StackFinished { report } => self.stack_finished(report),

@@ -98,6 +98,7 @@ impl Report for MarkdownSummary {
             | RunEvent::Diagnostic { .. }
             | RunEvent::PlanDiffers { .. }
             | RunEvent::StatesNoted { .. }
+            | RunEvent::StateRenamed { .. }
             | RunEvent::NothingDone
             | RunEvent::StackFinished { .. }
             | RunEvent::Interrupted { .. } => {}

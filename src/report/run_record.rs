@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::durations::keep_durations;
 use super::listen::Report;
+use super::renamed_runs::rename_in_runs;
 use crate::atomic_file;
 use crate::error::{Result, io};
 use crate::events::RunEvent;
@@ -123,6 +124,9 @@ impl Report for RunRecord {
             RunEvent::RunFinished { report } => self.finish(report),
             RunEvent::Diagnostic { stack, .. } => {
                 self.logs.get_mut(stack).map(Write::flush);
+            }
+            RunEvent::StateRenamed { stack, was } => {
+                self.dir.parent().into_iter().for_each(|runs| rename_in_runs(runs, was, stack));
             }
             RunEvent::Interrupted { .. } => self.logs.values_mut().for_each(|log| drop(log.flush())),
             RunEvent::RunStarted { .. }

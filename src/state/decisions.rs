@@ -121,9 +121,7 @@ pub(super) fn unlocking(header: &Header, claim: &Claim, released: Option<&String
 /// Returns why a writer with this claim may not write, if it may not.
 pub(super) fn refusal(header: &Header, claim: &Claim) -> Option<Writing> {
     if let Some((lock, moved)) = header.moved_away() {
-        // Whoever brings it back writes under the lock that closes it, so that nobody meets a part of it.
-        let brings_back = claim.lock_id.as_deref() == Some(lock.id());
-        return (!brings_back).then_some(Writing::Moved(lock, moved));
+        return Some(Writing::Moved(lock, moved));
     }
     match (&header.lock, claim.lock_id.as_deref()) {
         (Some(held), Some(id)) if held.id() == id => {
@@ -133,4 +131,13 @@ pub(super) fn refusal(header: &Header, claim: &Claim) -> Option<Writing> {
         (None, Some(_)) => Some(Writing::Stale),
         (None, None) => None,
     }
+}
+
+/// Returns why a version that comes from another store may not be written, if it may not.
+///
+/// Whoever brings a state back writes under the lock that closes it, so that nobody meets a part of it.
+pub(super) fn arrival_refusal(header: &Header, claim: &Claim) -> Option<Writing> {
+    let closed = header.moved_away();
+    let brings_back = closed.is_some_and(|(lock, _)| claim.lock_id.as_deref() == Some(lock.id()));
+    if brings_back { None } else { refusal(header, claim) }
 }

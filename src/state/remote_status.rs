@@ -8,8 +8,9 @@ use reqwest::StatusCode;
 
 use super::client::{with_lock, with_query, with_sum};
 use super::remote_copies::{is_unknown, parts_of};
-use super::{HeldLock, Mark, RemoteState, StateStatus};
+use super::{HeldLock, Mark, Moved, RemoteState, StateStatus};
 use crate::error::{Error, Result};
+use crate::model::in_plain_sight;
 
 /// What became of a mark.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -26,7 +27,7 @@ impl RemoteState {
         let Some(address) = self.status_address() else { return Ok(None) };
         let answer = self.send(self.client.get(address)).await?;
         match answer.status() {
-            StatusCode::OK => Ok(serde_json::from_slice(&self.bytes(answer).await?).ok()),
+            StatusCode::OK => Ok(read_status(&self.bytes(answer).await?)),
             status if status.is_success() || is_unknown(status) => Ok(None),
             status => Err(self.refused(status)),
         }
@@ -67,4 +68,13 @@ impl RemoteState {
         let (server, name) = parts_of(&self.address)?;
         Some(format!("{server}/status{name}"))
     }
+}
+
+/// Reads a status; what another machine says is shown on one line, and a terminal obeys none of it.
+fn read_status(bytes: &[u8]) -> Option<StateStatus> {
+    let plain = |text: String| in_plain_sight(&text).replace(['\n', '\r'], " ");
+    let mut status: StateStatus = serde_json::from_slice(bytes).ok()?;
+    status.project = status.project.map(plain);
+    status.moved = status.moved.map(|moved| Moved { to: plain(moved.to), ..moved });
+    Some(status)
 }

@@ -14,7 +14,7 @@ use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use object_store::ObjectStore;
 
-use super::decisions::{Decision, locking, refusal, unlocking};
+use super::decisions::{Decision, arrival_refusal, locking, refusal, unlocking};
 use super::entry::{Entry, Header};
 use super::log::{Creation, Durability, Head, Log, Reach, Stores, restless};
 use super::outgoing::Outgoing;
@@ -249,7 +249,11 @@ impl StateStore {
         body: Bytes,
         at: Option<Timestamp>,
     ) -> Result<Writing> {
-        self.change(name, |head| match refusal(&head.header, claim) {
+        let refused = |header: &Header| match at {
+            Some(_) => arrival_refusal(header, claim),
+            None => refusal(header, claim),
+        };
+        self.change(name, |head| match refused(&head.header) {
             Some(refusal) => Decision::Answer(refusal),
             None => {
                 let entry = self.next_state(head, body.clone(), at);

@@ -41,7 +41,7 @@ fn versions_go_along_and_an_old_checkout_cannot_go_on_with_what_stays() {
     // The commit that shared the states is taken back, as an old checkout has it.
     configure(&project, "{}");
     let old = project.run("plan net").exits(65).stderr_has("error[state-elsewhere]");
-    let old = old.stderr_has("was moved to `../states`");
+    let old = old.stderr_has("/../states`");
     project.run("state list net").exits(65).stderr_has("was moved to");
     project.run("force-unlock net --yes").exits(65).stderr_has("was moved to");
     project.run(&format!("{} --yes", old.advice("state migrate"))).succeeds();
@@ -83,7 +83,7 @@ fn a_project_grows_from_a_folder_to_a_bucket_to_a_server_and_nothing_is_made_twi
     assert_eq!(identity(&project, "02-b/web").1, 1);
     // The server tells whoever still asks it.
     configure(&project, &format!("{{ url: \"{from}\" }}"));
-    project.run("plan web").exits(65).stderr_has("was moved to `../back`");
+    project.run("plan web").exits(65).stderr_has("/../back`");
 }
 
 #[test]

@@ -1,14 +1,19 @@
 //! `infra state migrate --all`, and `--from`: states that follow the project to the place that
 //! is configured now.
 
+use futures::StreamExt as _;
+
 use super::asking::{StateQuestion, check_can_ask};
 use crate::backends::KeptAt;
 use crate::commands::Context;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, Findings, Session, StateNeed, StateToMove};
+use crate::engine::{self, Findings, Session, StateMoved, StateNeed, StateToMove};
 use crate::error::{Error, Exit, Result};
-use crate::model::{StackId, counted};
+use crate::model::{StackId, counted, quoted};
 use crate::report::Asking;
+
+/// How many states are on their way at once.
+const TOGETHER: usize = 4;
 
 /// What is to be brought along.
 #[derive(Debug)]
@@ -25,7 +30,7 @@ impl BringAlong {
     /// Runs the command.
     pub async fn run(self, workspace: &Workspace, context: &Context) -> Result<Exit> {
         check_can_ask("migrate", self.yes, context)?;
-        let from = self.from.as_ref().map(|from| KeptAt::parse(from, &workspace.project.root)).transpose()?;
+        let from = self.from.as_ref().map(|from| place_named(from, workspace, context)).transpose()?;
         let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
         let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&all) };
         workspace
@@ -53,18 +58,29 @@ impl BringAlong {
             }
             return Ok(tell_failed(&failed, context));
         }
-        self.check_network(&found.states, context)?;
+        self.ask_about_network(&found.states, context).await?;
         super::readers::tell_readers(workspace, found.states.iter().map(|state| &state.id), context);
         show(&found.states, &here, context);
         let text = format!("Move {} to `{here}`?", counted(found.states.len(), "state"));
         StateQuestion { command: "migrate", text, yes: self.yes }.ask(context).await?;
-        for state in &found.states {
-            match bring(session, state, &here, context).await {
-                Ok(()) => {}
-                Err(error) => failed.push((state.id.clone(), error)),
+        let moves = futures::stream::iter(&found.states)
+            .map(async |state| (state, engine::bring_along(session, state).await));
+        let mut moves = std::pin::pin!(moves.buffered(TOGETHER));
+        let mut interrupts = context.interrupts.clone();
+        loop {
+            let next = tokio::select! {
+                next = moves.next() => next,
+                // What is on its way stays closed until the same command finishes it.
+                _ = interrupts.beyond(0) => {
+                    return Err(Error::interrupted("stopped; the same command goes on where it was"));
+                }
+            };
+            match next {
+                None => return Ok(tell_failed(&failed, context)),
+                Some((state, Ok(moved))) => tell_moved(state, moved.as_ref(), &here, context),
+                Some((state, Err(error))) => failed.push((state.id.clone(), error)),
             }
         }
-        Ok(tell_failed(&failed, context))
     }
 
     /// Says that nothing is to be moved; whoever named a stack learns what of it is there.
@@ -80,19 +96,20 @@ impl BringAlong {
         Ok(())
     }
 
-    /// A place over the network that only `infra.lock` names needs a person's yes to it by name.
-    fn check_network(&self, states: &[StateToMove], context: &Context) -> Result<()> {
-        let network = states.iter().find(|state| state.from.folder().is_none());
-        let Some(state) = network.filter(|_| self.from.is_none() && context.asking() == Asking::Nobody)
-        else {
-            return Ok(());
-        };
-        let place = crate::model::quoted(state.from.text());
-        Err(Error::usage(format!(
-            "only `infra.lock` names `{}`, and there is nobody to ask about it",
-            state.from
-        ))
-        .hint(format!("name it yourself: `infra state migrate --all --from {place} --yes`")))
+    /// A place over the network that only `infra.lock` names needs a person's yes to it by name, whatever the
+    /// command line says.
+    async fn ask_about_network(&self, states: &[StateToMove], context: &Context) -> Result<()> {
+        let network = states.iter().map(|state| &state.from).find(|from| from.folder().is_none());
+        let Some(place) = network.filter(|_| self.from.is_none()) else { return Ok(()) };
+        if context.asking() == Asking::Nobody {
+            let quoted = quoted(place.text());
+            return Err(Error::usage(format!(
+                "only `infra.lock` names `{place}`, and there is nobody to ask about it"
+            ))
+            .hint(format!("name it yourself: `infra state migrate --all --from {quoted} --yes`")));
+        }
+        let text = format!("`infra.lock` says that states are kept at `{place}`. Ask that place for them?");
+        StateQuestion { command: "migrate", text, yes: false }.ask(context).await
     }
 }
 
@@ -100,6 +117,8 @@ impl BringAlong {
 fn show(states: &[StateToMove], here: &KeptAt, context: &Context) {
     for state in states {
         let what = match &state.facts {
+            // How many resources an encrypted one has is not to be seen.
+            Some(facts) if facts.resources == 0 => format!("serial {}", facts.serial),
             Some(facts) => format!("serial {}, {}", facts.serial, counted(facts.resources, "resource")),
             None => "not looked at yet".to_owned(),
         };
@@ -107,16 +126,16 @@ fn show(states: &[StateToMove], here: &KeptAt, context: &Context) {
     }
 }
 
-async fn bring(session: &Session, state: &StateToMove, here: &KeptAt, context: &Context) -> Result<()> {
+fn tell_moved(state: &StateToMove, moved: Option<&StateMoved>, here: &KeptAt, context: &Context) {
     let id = &state.id;
-    let Some(moved) = engine::bring_along(session, state).await? else {
-        context.terminal.note(&format!("`{id}` has no state at `{}`", state.from));
-        return Ok(());
+    let Some(moved) = moved else {
+        return context.terminal.note(&format!("`{id}` has no state at `{}`", state.from));
     };
     let versions = counted(moved.versions, "version");
+    let facts = &moved.facts;
     context.terminal.note(&format!(
         "moved `{id}` to `{here}`: serial {}, lineage {}, {versions}",
-        moved.facts.serial, moved.facts.lineage
+        facts.serial, facts.lineage
     ));
     if moved.only_locked {
         context.terminal.note(&format!(
@@ -124,7 +143,6 @@ async fn bring(session: &Session, state: &StateToMove, here: &KeptAt, context: &
             state.from
         ));
     }
-    Ok(())
 }
 
 /// Says which states stayed where they were, and returns the exit code of the first.
@@ -135,4 +153,19 @@ fn tell_failed(failed: &[(StackId, Error)], context: &Context) -> Exit {
         error.hints().iter().for_each(|hint| context.terminal.alert(&format!("hint: {hint}")));
     }
     failed.first().map_or(Exit::OK, |(_, error)| error.exit())
+}
+
+/// Reads a place that a person typed: below the project's root, as in infra.yaml, or below the working folder.
+fn place_named(text: &str, workspace: &Workspace, context: &Context) -> Result<KeptAt> {
+    let place = KeptAt::parse(text, &workspace.project.root)?;
+    let typed = KeptAt::parse(text, &context.cwd)?;
+    // A checkout is named by its folder; its states lie below it.
+    for root in [&workspace.project.root, &context.cwd] {
+        let own = root.join(text).join(".infra/state");
+        if own.is_dir() {
+            return KeptAt::parse(&own.display().to_string(), root);
+        }
+    }
+    let exists = |place: &KeptAt| place.folder().is_none_or(std::path::Path::is_dir);
+    Ok(if exists(&place) || !exists(&typed) { place } else { typed })
 }

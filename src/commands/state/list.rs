@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::commands::Context;
+use crate::commands::left_out::Sound;
 use crate::commands::stack_args::StackArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine;
@@ -33,15 +34,15 @@ pub(super) struct ListArgs {
 pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let chosen = workspace.choose(&args.stacks, context)?;
-    let listed = workspace
+    let (listed, sound) = workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {
-            engine::require_states(session, &chosen).await?;
+            let sound = Sound::of(session, &chosen).await?;
             let mut listed = Map::new();
-            for id in &chosen {
+            for id in &sound.stacks {
                 let addresses = engine::read_addresses(session, id, &args.extra).await?;
                 listed.insert(id.to_string(), addresses.iter().map(Safe::as_str).collect());
             }
-            Ok(listed)
+            Ok((listed, sound))
         })
         .await?;
     if args.json {
@@ -49,7 +50,7 @@ pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
     } else {
         show(&listed, context);
     }
-    Ok(Exit::OK)
+    Ok(sound.end(context))
 }
 
 fn show(listed: &Map<String, Value>, context: &Context) {

@@ -55,7 +55,7 @@ pub(super) struct MigrateArgs {
     #[arg(long, value_name = "PLACE", conflicts_with = "to")]
     from: Option<String>,
     /// Overwrite a state that is already there
-    #[arg(long)]
+    #[arg(long, requires = "to")]
     force: bool,
     /// Do not ask
     #[arg(long, short = 'y')]
@@ -80,7 +80,9 @@ pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
             let state = StateFacts::of(&engine::pull_state(session, id).await?);
             tell_beforehand(&workspace, (stack, &edit.file), state.as_ref(), context);
             ask(args, question(to, stack, state.as_ref()), context).await?;
-            engine::migrate_state(session, id, &migration).await
+            let migrated = engine::migrate_state(session, id, &migration).await;
+            engine::tell_noted(session);
+            migrated
         })
         .await?;
     tell_result(id, &migrated, context);
@@ -123,7 +125,9 @@ async fn finish(
     ask(args, "Move it?".to_owned(), context).await?;
     let migrated = workspace
         .with_session(context, purpose(id), async |session| {
-            engine::take_along(session, id, migration, &from).await
+            let migrated = engine::take_along(session, id, migration, &from).await;
+            engine::tell_noted(session);
+            migrated
         })
         .await?;
     tell_result(id, &migrated, context);

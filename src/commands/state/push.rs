@@ -72,6 +72,7 @@ async fn push(
     mode: PushMode,
     context: &Context,
 ) -> Result<()> {
+    engine::require_own(session, id).await?;
     let state = engine::open_state(session, id, bytes)?;
     let facts = StateFacts::read(&state)
         .ok_or_else(|| Error::invalid("what is to be stored is no state").hint("it has no `lineage`"))?;

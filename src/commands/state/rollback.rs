@@ -43,6 +43,7 @@ pub(super) async fn run(args: &RollbackArgs, context: &Context) -> Result<Exit> 
     let purpose = Purpose::states_of(std::slice::from_ref(&id));
     workspace
         .with_session(context, purpose, async |session| {
+            engine::require_own(session, &id).await?;
             let old = engine::read_version(session, &id, args.version).await?;
             let current = StateFacts::of(&engine::pull_state(session, &id).await?);
             let next = engine::as_successor(&old, current.as_ref())?;

@@ -1,0 +1,20 @@
+//! The state of a renamed stack gets its new name when the stack has its turn in a run that
+//! changes things: after the yes, before anything is done.
+
+use super::failure::Stop;
+use super::run::Conductor;
+use super::state_rename::rename_state;
+use crate::events::RunEvent;
+use crate::model::StackRun;
+
+impl Conductor<'_> {
+    /// Gives the state of a stack the name that the stack has now, if it still has a former one.
+    pub async fn bring_former_along(&self, run: &StackRun) -> Result<(), Stop> {
+        let id = &run.stack.id;
+        let former = self.session.former_names.borrow().get(id).cloned();
+        let Some(was) = former.filter(|_| self.plan.command.is_ordered()) else { return Ok(()) };
+        rename_state(self.session, &was, id).await?;
+        self.session.events.emit(RunEvent::StateRenamed { stack: id.clone(), was });
+        Ok(())
+    }
+}

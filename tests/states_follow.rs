@@ -15,6 +15,8 @@ mod lock_file;
 mod minio;
 #[path = "states_follow/moving.rs"]
 mod moving;
+#[path = "states_follow/never_twice.rs"]
+mod never_twice;
 #[path = "states_follow/renaming.rs"]
 mod renaming;
 #[path = "support/served.rs"]

@@ -75,8 +75,10 @@ async fn gone_ids(session: &Session) -> Result<BTreeSet<StackId>> {
     };
     // The project's own folder holds its states alone; a shared place holds those of others too.
     if let (Some(StatePlace::Store(store)), false) = (&session.place, session.project.state.shared()) {
-        let names = store.list().await?;
-        ids.extend(names.iter().map(|name| StackId::of_state_name(name.as_str())));
+        // One that is damaged may be what git calls renamed.
+        let states = store.overview().await?.into_iter();
+        let there = states.filter(|state| state.size.is_some() || state.error.is_some());
+        ids.extend(there.map(|state| StackId::of_state_name(state.name.as_str())));
     }
     ids.retain(|id| !session.stacks.iter().any(|stack| stack.id == *id));
     Ok(ids)

@@ -19,8 +19,20 @@ fn killed_until_done(project: &Project, args: &str) -> Finished {
             return finished;
         }
         assert!(finished.code.is_none(), "{finished}");
+        if attempt % 8 == 7 {
+            makes_nothing(project);
+        }
     }
     panic!("`{args}` never came to its end");
+}
+
+/// Asserts that a plan in the middle of it all would make nothing.
+fn makes_nothing(project: &Project) {
+    let planned = project.run("plan --all --json").json();
+    for stack in planned["stacks"].as_array().unwrap() {
+        let none = ["add", "change", "destroy"].iter().all(|count| stack[*count] == 0);
+        assert!(none, "{planned}");
+    }
 }
 
 fn with_history() -> Project {

@@ -86,7 +86,7 @@ pub use init::is_prepared_by;
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
 };
-pub use known_states::{is_unknown_to_lock, note_missing, note_state, tell_noted};
+pub use known_states::{KeptStates, kept_states, note_missing, note_state, tell_noted};
 pub use left_behind::{LeftBehind, left_behind};
 pub use migrate::{Likeness, Migrated, Migration, migrate_state, take_along};
 pub use migrate_all::{Findings, StateToMove, bring_along, states_to_move};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::http_state::remote_environment;
 use super::state_home::StateHome;
 use crate::error::{Error, Result};
-use crate::model::{Environment, StackError};
+use crate::model::{Environment, StackError, quoted};
 use crate::state::{RemoteState, StateName, StateStore};
 
 /// A place for the states of all stacks that leave it to infra.
@@ -58,4 +58,8 @@ fn absent(folder: &Path) -> Error {
         .code(StackError::STATE_ELSEWHERE)
         .detail("`infra.lock` says that states of this project are kept in it")
         .hint("if it is a share, mount it")
+        .hint(format!(
+            "if it is gone for good: `mkdir {}`, then `infra state recover --all`",
+            quoted(&folder.display().to_string())
+        ))
 }

@@ -139,12 +139,30 @@ impl Left {
     }
 }
 
-/// Returns whether a state at the configured place has something that `infra.lock` should know, and does not.
-pub async fn is_unknown_to_lock(session: &Session, stack: &Stack) -> bool {
-    let is_known = session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(&stack.id));
-    if stack.backend != Backend::Embedded || is_known {
-        return false;
-    }
+/// The states that the configured place has.
+#[derive(Debug, Default)]
+pub struct KeptStates {
+    /// Stacks with a state that has anything in it.
+    pub there: Vec<StackId>,
+    /// Those of them that `infra.lock` does not know.
+    pub unknown: Vec<StackId>,
+}
+
+/// Looks which of these stacks have a state; one that cannot be read is left out.
+pub async fn kept_states(session: &Session, ids: &[StackId]) -> KeptStates {
+    let stacks = ids.iter().filter_map(|id| session.stack(id).ok());
+    let stacks: Vec<&Stack> = stacks.filter(|stack| stack.backend == Backend::Embedded).collect();
+    let looks =
+        futures::stream::iter(stacks).map(async |stack| (&stack.id, has_anything(session, stack).await));
+    let found: Vec<(&StackId, bool)> = looks.buffered(TOGETHER).collect().await;
+    let there: Vec<StackId> = found.into_iter().filter(|(_, has)| *has).map(|(id, _)| id.clone()).collect();
+    let is_known =
+        |id: &&StackId| session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(*id));
+    let unknown = there.iter().filter(|id| !is_known(id)).cloned().collect();
+    KeptStates { there, unknown }
+}
+
+async fn has_anything(session: &Session, stack: &Stack) -> bool {
     let home = state_name(stack).and_then(|name| session.home_named(&name)).ok().flatten();
     let Some(home) = home else { return false };
     let Ok(Some(bytes)) = home.read().await else { return false };

@@ -188,7 +188,10 @@ fn another_persons_clone_says_what_is_missing() {
     let clone = cloned(&project).env("XDG_STATE_HOME", project.path("../somebody-else").to_str().unwrap());
 
     let told = clone.run("plan --all").exits(65);
-    told.stderr_has("neither a safety copy on this machine nor the old place").stderr_has("forget --all");
+    let told = told.stderr_has("neither a safety copy on this machine nor the old place");
+    let told = told.stderr_has("`.infra/state` of the checkout that applied it").stderr_has("forget --all");
+    // The way of the one who has it, and the way of the one who has a copy.
+    told.stderr_has("on the machine that applied it: `state: { store: … }`").stderr_has("--from DIR");
     clone.run("state recover --all --yes").exits(1).stderr_has("--from DIR");
 }
 

@@ -25,6 +25,7 @@ mod inspect;
 mod known_states;
 mod left_behind;
 mod lost_inputs;
+mod lost_stacks;
 mod memorable;
 mod migrate;
 mod migrate_all;
@@ -88,6 +89,7 @@ pub use inspect::{
 };
 pub use known_states::{KeptStates, kept_states, note_missing, note_state, tell_noted};
 pub use left_behind::{LeftBehind, left_behind};
+pub use lost_stacks::{lost_stacks, ways_out_of_loss};
 pub use migrate::{Likeness, Migrated, Migration, migrate_state, take_along};
 pub use migrate_all::{Findings, StateToMove, bring_along, states_to_move};
 pub use options::{Approval, RunOptions, WhenToInit};

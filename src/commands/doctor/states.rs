@@ -80,6 +80,12 @@ async fn seen(session: &Session) -> Vec<Finding> {
     let sound: Vec<StackId> =
         all.into_iter().filter(|id| !misplaced.contains_key(id) && !unread.contains_key(id)).collect();
     findings.extend(kept_findings(&session.project, &engine::kept_states(session, &sound).await));
+    findings.extend(engine::lost_stacks(session).await.iter().map(|id| {
+        let message = format!(
+            "`{id}` is gone from the tree, its state has resources, and there is no copy of its files"
+        );
+        Finding::warn("states", message, engine::ways_out_of_loss(id).join("; "))
+    }));
     findings
 }
 

@@ -26,6 +26,7 @@ mod inspect;
 mod known_states;
 mod left_behind;
 mod lost_inputs;
+mod lost_stacks;
 mod memorable;
 mod migrate;
 mod migrate_all;
@@ -87,10 +88,12 @@ pub use init::is_prepared_by;
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
 };
-pub use known_states::{note_missing, note_state, tell_noted};
+pub use known_states::{KeptStates, kept_states, note_missing, note_state, tell_noted};
 pub use left_behind::{LeftBehind, left_behind};
+pub use lost_stacks::{lost_stacks, ways_out_of_loss};
 pub use migrate::{Likeness, Migrated, Migration, migrate_state, take_along};
 pub use migrate_all::{Findings, StateToMove, bring_along, states_to_move};
+pub use missing_state::is_missing;
 pub use options::{Approval, RunOptions, WhenToInit};
 pub use plan_keys::can_bind_plans;
 pub use provenance::{Provenance, Verdict};
@@ -114,9 +117,7 @@ pub use state_encryption::{
 };
 pub use state_forget::{Adopted, Forgetting, Forgotten, adopt_state, forget_state, known_stacks};
 pub use state_move::StateMoved;
-pub use state_recover::{
-    FoundCopy, copy_for, has_state, is_known, is_missing, lives_elsewhere, recover_state,
-};
+pub use state_recover::{FoundCopy, copy_for, has_state, is_known, lives_elsewhere, recover_state};
 pub use state_rename::rename_state;
 pub use state_secrets::mask_shown;
 pub use state_versions::{list_versions, read_version};

@@ -63,6 +63,25 @@ fn a_new_homelab_goes_up_at_once_and_stays_as_it_is() {
 }
 
 #[test]
+fn two_new_projects_on_one_store_are_told_apart_by_their_names() {
+    let place = Place::new();
+    tofu();
+    for name in ["la", "lb"] {
+        place.run(".", &format!("new {name}")).succeeds();
+        let settings = place.read(&format!("{name}/infra.yaml")) + "\nstate: { store: ../states }\n";
+        std::fs::write(place.path.join(name).join("infra.yaml"), settings).unwrap();
+    }
+    assert!(place.read("la/infra.yaml").contains("\nname: la\n"));
+
+    place.run("la", "up --yes").succeeds();
+    place.run("lb", "up --yes").exits(65).stderr_has("state-shared");
+    place.run("la", "plan --all --detailed-exitcode").succeeds();
+    std::fs::create_dir(place.path.join("here")).unwrap();
+    place.run("here", "new").succeeds();
+    assert!(place.read("here/infra.yaml").contains("\nname: here\n"));
+}
+
+#[test]
 fn every_example_has_data_templates_a_workflow_and_a_private_key() {
     for example in ["homelab", "proxmox-talos", "layered"] {
         let place = Place::new();

@@ -216,3 +216,22 @@ fn a_quiet_run_hides_the_hints_of_a_warning_with_it() {
 
     assert_eq!(run.stderr, "");
 }
+
+#[test]
+fn a_stack_of_which_only_the_state_is_left_is_named_with_the_ways_out() {
+    let project = project();
+    project.run("apply --all --yes").succeeds();
+    remove(&project);
+    std::fs::remove_dir_all(project.path(".infra/applied")).unwrap();
+    let id = listed(&project);
+    assert!(id.is_empty(), "{id:?}");
+
+    let words = "there is no copy of its files";
+    project.run("stacks --removed").succeeds().stderr_has(words).stderr_lacks("no stack was removed");
+    project.run("destroy --removed --yes").exits(1).stderr_has(words).stderr_lacks("no stack was removed");
+    project.run("doctor").succeeds().stdout_has(words).stdout_has("infra state forget");
+    let told = project.run("plan --all").succeeds().stderr_has(words);
+    project.run(&format!("{} --yes", told.advice("state forget"))).succeeds();
+    project.run("plan --all").succeeds().stderr_lacks(words);
+    project.run("doctor").succeeds().stdout_lacks(words);
+}

@@ -7,6 +7,8 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "states_follow/doctor.rs"]
+mod doctor;
 #[path = "states_follow/killed.rs"]
 mod killed;
 #[path = "states_follow/lock_file.rs"]

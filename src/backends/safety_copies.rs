@@ -113,6 +113,20 @@ impl SafetyCopies {
         Ok(kept)
     }
 
+    /// Removes the copy of the state with this lineage.
+    pub fn forget(&self, lineage: &str) -> Result<()> {
+        let _turn = wait_for_turn(&self.dir.join("turn"))?;
+        let record = self.record_path(lineage);
+        match std::fs::remove_file(&record) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(io("remove", &record)(error));
+            }
+            _ => {}
+        }
+        self.prune();
+        Ok(())
+    }
+
     /// Returns all copies, sorted by project and stack.
     pub fn all(&self) -> Result<Vec<SafetyCopy>> {
         let mut copies: Vec<SafetyCopy> =

@@ -2,20 +2,24 @@
 
 mod states;
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde_json::json;
 
+use self::states::Together;
 use super::Context;
+use super::configure;
 use super::deps;
 use super::locks::{Looked, StackLock, load_locks};
 use super::trust::{gate, things};
 use super::workspace::Workspace;
 use crate::engine::{self, StackSecrets};
 use crate::error::{Error, Exit, Kind, Result};
-use crate::model::{Stack, StackId, counted};
+use crate::model::{Stack, StackId, counted, few};
 use crate::report::{Asking, Terminal, Tone, passphrase_prompt};
 use crate::secrets::keyring::{KeyTrust, Keyring};
-use crate::stacks;
+use crate::stacks::{self, StateRisk};
 use crate::tofu::Tofu;
 use crate::tofu::environment::child_environment;
 use crate::trust::{Thing, ThingKind, UserKey};
@@ -111,13 +115,19 @@ async fn examine(context: &Context) -> Vec<Finding> {
     ));
     let trust = Trusted::of(&workspace, context).await;
     findings.push(trust.finding());
-    findings.extend(tofu(&workspace, &trust, context).await);
+    let (tofu, about_tofu) = tofu(&workspace, &trust, context).await;
+    findings.extend(about_tofu);
+    findings.extend(edited(&workspace));
     findings.extend(stack_findings(&workspace));
     findings.push(isolation(&workspace));
     findings.push(writable(&workspace));
     findings.extend(lock_findings(&workspace, &trust, context).await);
-    findings.extend(states::state_findings(&workspace, &trust, context).await);
-    findings.extend(secret_findings(&workspace, &trust, context).await);
+    let (secrets, about_secrets) = open_secrets(&workspace, &trust, context).await;
+    // Looking may need credentials that only trusted keys open; the locks say so already.
+    if trust.with(ThingKind::Key) && trust.with(ThingKind::PasswordProgram) {
+        findings.extend(states::state_findings(&workspace, secrets, tofu, context).await);
+    }
+    findings.extend(about_secrets);
     findings
 }
 
@@ -158,24 +168,31 @@ fn environment(context: &Context) -> Finding {
     }
 }
 
-async fn tofu(workspace: &Workspace, trust: &Trusted, context: &Context) -> Vec<Finding> {
+/// Returns the tofu that is there, and what is to be said about it.
+async fn tofu(workspace: &Workspace, trust: &Trusted, context: &Context) -> (Option<Tofu>, Vec<Finding>) {
     if !trust.with(ThingKind::TofuBinary) {
         let message = "not looked at: it is a program of this project";
-        return vec![Finding::warn("tofu", message, "`infra trust`")];
+        return (None, vec![Finding::warn("tofu", message, "`infra trust`")]);
     }
-    match deps::find(&workspace.project, context).await {
-        Ok(search) => match search.found {
-            Some(tofu) => {
-                let found = format!("{} at {}", tofu.version, tofu.path.display());
-                vec![Finding::pass("tofu", found), plans(&tofu, context)]
-            }
-            None => {
-                let fix = "`infra deps install`; any run gets it by itself";
-                vec![Finding::warn("tofu", "not installed yet", fix)]
-            }
-        },
-        Err(error) => vec![Finding::fail("tofu", &error)],
+    match deps::find(&workspace.project, context).await.map(|search| search.found) {
+        Ok(Some(tofu)) => {
+            let found = format!("{} at {}", tofu.version, tofu.path.display());
+            let findings = vec![Finding::pass("tofu", found), plans(&tofu, context)];
+            (Some(tofu), findings)
+        }
+        Ok(None) => {
+            let fix = "`infra deps install`; any run gets it by itself";
+            (None, vec![Finding::warn("tofu", "not installed yet", fix)])
+        }
+        Err(error) => (None, vec![Finding::fail("tofu", &error)]),
     }
+}
+
+/// Tells what was edited and not rendered.
+fn edited(workspace: &Workspace) -> Option<Finding> {
+    let edited = configure::edited_since(&workspace.project);
+    let message = format!("{} changed since the last `infra configure`", edited.join(", "));
+    (!edited.is_empty()).then(|| Finding::warn("configure", message, "`infra configure`"))
 }
 
 /// Tells whether saved plans are bound to this user; makes no key.
@@ -225,7 +242,13 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
     let mut findings: Vec<Finding> = stack.problems.iter().map(unreadable).collect();
     findings.extend(stack.warnings.iter().map(odd));
     findings.extend(stacks::state_risks(stack).into_iter().map(|risk| {
-        Finding::warn("state", format!("{}: {}", stack.id, risk.words()), risk.fix(&[&stack.id]))
+        let words = match risk {
+            StateRisk::LocalFile if !has_local_state(workspace, stack) => {
+                "state in a local file, which is not here: never applied, or on another machine"
+            }
+            _ => risk.words(),
+        };
+        Finding::warn("state", format!("{}: {words}", stack.id), risk.fix(&[&stack.id]))
     }));
     let errored = stack.path.join("errored.tfstate");
     if workspace.project.root.join(&errored).exists() {
@@ -234,6 +257,12 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
         findings.push(Finding::fail("state", &Error::failed(message).hint(fix)));
     }
     findings
+}
+
+/// Returns whether this machine has the file that a local backend keeps a state in.
+fn has_local_state(workspace: &Workspace, stack: &Stack) -> bool {
+    let file = stack.backend.attribute("path").unwrap_or("terraform.tfstate");
+    workspace.project.root.join(&stack.path).join(file).exists()
 }
 
 fn isolation(workspace: &Workspace) -> Finding {
@@ -268,24 +297,33 @@ async fn lock_findings(workspace: &Workspace, trust: &Trusted, context: &Context
     let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
     match load_locks(workspace, &all, context).await {
         Err(error) => vec![Finding::fail("locks", &error)],
-        Ok(Looked { locks, failed }) if locks.is_empty() && failed.is_empty() => {
-            vec![Finding::pass("locks", "none held")]
-        }
         Ok(Looked { locks, failed }) => {
-            locks.iter().map(lock_finding).chain(failed.iter().map(unreadable_state)).collect()
+            // A state that went elsewhere is told as one; its lock is the mark of that.
+            let held = locks.iter().filter(|lock| lock.lock.info.moved_to().is_none());
+            let failed = failed.iter().filter(|(_, error)| !states::is_misplaced(error));
+            let unread = states::together(failed.map(|(stack, error)| (stack, error)));
+            let findings: Vec<Finding> =
+                held.map(lock_finding).chain(unread.iter().map(unreadable_states)).collect();
+            if findings.is_empty() { vec![Finding::pass("locks", "none held")] } else { findings }
         }
     }
 }
 
-/// Tells a state whose lock cannot be read: its newest entry is damaged, or out of reach.
-fn unreadable_state((stack, error): &(StackId, Error)) -> Finding {
+/// Tells states whose lock cannot be read: their newest entry is damaged, or out of reach.
+fn unreadable_states(states: &Together<'_>) -> Finding {
+    let error = states.error;
     let finding = Finding::fail("state", error);
     let fix = (!error.hints().is_empty()).then(|| error.hints().join("; "));
-    Finding { message: format!("{stack}: {}", finding.message), fix, ..finding }
+    let names = few(&states.stacks, states::NAMED).replace('`', "");
+    Finding { message: format!("{names}: {}", finding.message), fix, ..finding }
 }
 
-/// Tells whether the encrypted files open, and whose key files others can read.
-async fn secret_findings(workspace: &Workspace, trust: &Trusted, context: &Context) -> Vec<Finding> {
+/// Opens the encrypted files; tells whether they open, and whose key files others can read.
+async fn open_secrets(
+    workspace: &Workspace,
+    trust: &Trusted,
+    context: &Context,
+) -> (BTreeMap<StackId, StackSecrets>, Vec<Finding>) {
     // Nobody is asked for a passphrase by a check, and nothing that is opened leaves it.
     let prompt = passphrase_prompt(Asking::Nobody);
     let may_run = trust.with(ThingKind::PasswordProgram);
@@ -297,14 +335,15 @@ async fn secret_findings(workspace: &Workspace, trust: &Trusted, context: &Conte
     });
     let mut findings: Vec<Finding> = exposed.collect();
     let stacks: Vec<&Stack> = workspace.stacks.iter().collect();
-    findings.push(match engine::load_secrets(&keyring, &workspace.project, &stacks).await {
+    let opened = engine::load_secrets(&keyring, &workspace.project, &stacks).await;
+    findings.push(match &opened {
         Ok(secrets) if secrets.values().all(StackSecrets::is_empty) => {
             Finding::pass("secrets", "no encrypted files")
         }
         Ok(_) => Finding::pass("secrets", "all encrypted files open"),
-        Err(error) => Finding::fail("secrets", &error),
+        Err(error) => Finding::fail("secrets", error),
     });
-    findings
+    (opened.unwrap_or_default(), findings)
 }
 
 fn lock_finding(lock: &StackLock) -> Finding {

@@ -42,10 +42,16 @@ pub fn run(args: &NewArgs, context: &Context) -> Result<Exit> {
     let example = example::find(&args.example)?;
     let folder = Folder::check(&args.dir, &context.cwd)?;
     let key = FreshKey::generate(context.clock.now());
-    folder.fill(&example.files(&key))?;
+    folder.fill(&example.files(&key, name_of(&context.cwd.join(&args.dir)).as_deref()))?;
     remember(&context.cwd.join(&args.dir), context);
     tell(&example, &args.dir, context);
     Ok(Exit::OK)
+}
+
+/// Returns what the project is called: like its folder.
+fn name_of(dir: &Path) -> Option<String> {
+    let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    Some(dir.file_name()?.to_str()?.to_owned())
 }
 
 /// What is made here holds no secrets of others; where that cannot be kept, a run asks.

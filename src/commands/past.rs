@@ -135,13 +135,19 @@ pub(super) fn warn_of_the_past(workspace: &Workspace, events: &Events) {
     }
 }
 
-/// Tells of stacks whose folder is gone although their resources are not.
-pub(super) async fn warn_of_removed(session: &Session) -> Result<()> {
+/// Tells of stacks whose folder is gone although their resources are not; one that lives on under
+/// another name, or seems to, is not among them.
+pub(super) async fn warn_of_removed(session: &Session, renamed: &BTreeSet<StackId>) -> Result<()> {
     // Nothing of the run depends on the copies that others left, so it goes on without them.
     if let Err(error) = engine::fetch_copies(session).await {
         tracing::warn!(%error, "the copies of what others applied cannot be had");
     }
+    let lost = engine::lost_stacks(session).await;
+    for id in lost.iter().filter(|id| !renamed.contains(id)) {
+        session.events.warn(lost_words(id), engine::ways_out_of_loss(id).to_vec());
+    }
     let gone = engine::removed_stacks(&session.project, &session.stacks, session.clock).await?;
+    let gone: Vec<_> = gone.into_iter().filter(|gone| !renamed.contains(&gone.stack.id)).collect();
     if gone.is_empty() {
         return Ok(());
     }
@@ -155,4 +161,18 @@ pub(super) async fn warn_of_removed(session: &Session) -> Result<()> {
         ],
     );
     Ok(())
+}
+
+/// Tells of stacks that cannot be destroyed as they were last applied, because nobody knows how that was.
+pub(super) fn tell_lost(lost: &[StackId], context: &Context) {
+    for id in lost {
+        context.terminal.alert(&format!("warning: {}", lost_words(id)));
+        let ways = engine::ways_out_of_loss(id);
+        ways.iter().for_each(|way| context.terminal.alert(&format!("  hint: {way}")));
+    }
+}
+
+/// Says what is left of a stack whose files nobody has.
+fn lost_words(id: &StackId) -> String {
+    format!("`{id}`: removed from the tree, but not destroyed, and there is no copy of its files")
 }

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
-use super::past::{choose, take_up, warn_of_removed, warn_of_the_past};
+use super::past::{choose, take_up, tell_lost, warn_of_removed, warn_of_the_past};
 use super::stack_args::StackArgs;
 use super::standing::{Dependents, Standing, tell_staying, widened};
 use super::workspace::{Purpose, Workspace};
@@ -132,7 +132,12 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     if request.removed {
         let removed = workspace.removed_stacks(context).await?;
         gone.extend(removed.iter().map(|removed| removed.stack.id.clone()));
+        let lost = workspace.lost_stacks(context).await?;
+        tell_lost(&lost, context);
         workspace.include(removed);
+        if gone.is_empty() && !lost.is_empty() {
+            return Ok(Kind::Failed.exit());
+        }
     }
     let chosen = choose(&workspace, &request, &gone, context)?;
     if chosen.is_empty() {
@@ -213,9 +218,6 @@ async fn run(
     if options.approval == Approval::Given {
         tell_staying(&session, &options.staying);
     }
-    if !request.removed {
-        warn_of_removed(&session).await?;
-    }
     let check = match check_states(&session, plan, request, context).await {
         Ok(check) => check,
         Err(error) => {
@@ -241,6 +243,7 @@ async fn check_states(
     context: &Context,
 ) -> Result<StateCheck> {
     if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
+        warn_of_removed(session, &BTreeSet::new()).await?;
         return Ok(StateCheck::default());
     }
     let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
@@ -253,7 +256,12 @@ async fn check_states(
         let is_ours = |id: &StackId| session.stack(id).is_ok_and(|stack| stack.backend == Backend::Embedded);
         check.problems.retain(|id, _| is_ours(id));
     }
-    let check = renamed::ask_about(check, context).await?.without_open_renames();
+    let check = renamed::ask_about(check, context).await?;
+    if !request.removed {
+        let open = check.renames.iter().map(|rename| rename.old.clone());
+        warn_of_removed(session, &check.former.values().cloned().chain(open).collect()).await?;
+    }
+    let check = check.without_open_renames();
     engine::use_former_names(session, &check);
     Ok(check)
 }

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::Context;
+use super::past::tell_lost;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
 use crate::engine::RemovedStack;
@@ -75,6 +76,8 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
 /// Lists what `infra destroy --removed` would destroy.
 async fn list_removed(workspace: &Workspace, args: &StacksArgs, context: &Context) -> Result<Exit> {
     let removed = workspace.removed_stacks(context).await?;
+    let lost = workspace.lost_stacks(context).await?;
+    tell_lost(&lost, context);
     if args.json {
         let rows: Vec<Value> = removed.iter().map(removed_json).collect();
         context.terminal.data_line(&serde_json::to_string_pretty(&rows).unwrap_or_default());
@@ -84,7 +87,7 @@ async fn list_removed(workspace: &Workspace, args: &StacksArgs, context: &Contex
         let (id, at) = (&gone.stack.id, gone.applied_at.strftime("%F %T UTC"));
         context.terminal.data_line(&format!("{id}  {} · last applied {at}", backend_words(&gone.stack)));
     }
-    if removed.is_empty() {
+    if removed.is_empty() && lost.is_empty() {
         context.terminal.note("no stack was removed from the tree without being destroyed");
     }
     Ok(Exit::OK)

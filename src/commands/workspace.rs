@@ -96,6 +96,18 @@ impl Workspace {
         engine::removed_stacks(&self.project, &self.stacks, context.clock).await
     }
 
+    /// Returns the stacks that `infra.lock` knows and of which only the state is left.
+    pub async fn lost_stacks(&self, context: &Context) -> Result<Vec<StackId>> {
+        let lock = backends::read_infra_lock(&self.project).unwrap_or_default();
+        let is_there = |id: &StackId| self.stacks.iter().any(|stack| stack.id == *id);
+        if lock.states.keys().all(is_there) {
+            return Ok(Vec::new());
+        }
+        let all: Vec<StackId> = self.stacks.iter().map(|stack| stack.id.clone()).collect();
+        let purpose = Purpose { stacks: &all, state: StateNeed::Served, run_id: None, at_once: None };
+        self.with_session(context, purpose, async |session| Ok(engine::lost_stacks(session).await)).await
+    }
+
     /// Takes in stacks that are gone from the tree, as they were last applied.
     pub fn include(&mut self, removed: Vec<RemovedStack>) {
         if removed.is_empty() {

@@ -249,12 +249,20 @@ pub async fn removed_stacks(project: &Project, present: &[Stack], clock: Clock) 
     for home in homes(project) {
         let id = id_of(&home).filter(|id| !known.contains(id));
         let Some(found) = id.and_then(|id| read(project, &home, &id)) else { continue };
-        if is_gone(project, present, &found) && may_have_resources(project, &found.stack, clock).await {
+        if is_gone(project, present, &found)
+            && !is_renamed(project, present, &found.stack.id)
+            && may_have_resources(project, &found.stack, clock).await
+        {
             removed.push(found);
         }
     }
     removed.sort_by(|a, b| a.stack.id.cmp(&b.stack.id));
     Ok(removed)
+}
+
+/// Returns whether `infra.yaml` says that a stack of the tree has the state of this one.
+pub(super) fn is_renamed(project: &Project, present: &[Stack], id: &StackId) -> bool {
+    present.iter().any(|stack| stacks::settings_for(project, &stack.id).was.as_ref() == Some(id))
 }
 
 fn homes(project: &Project) -> Vec<PathBuf> {

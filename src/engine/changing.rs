@@ -237,7 +237,10 @@ impl<'a> Conductor<'a> {
         }
         let mode = planned.record.mode;
         let applied = self.apply(run, planned).await;
-        note_state(self.session, &run.stack.id, mode).await;
+        // A destroy of everything that succeeded is noted with its end.
+        if !(matches!(applied, Ok(Applied::Done(_))) && self.destroys_everything()) {
+            note_state(self.session, &run.stack.id, mode).await;
+        }
         match applied {
             Ok(Applied::Done(planned)) => self.finish_applied(run, &planned, since).await,
             Ok(Applied::Unsettled(left)) => {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::failure::Stop;
 use super::given_variables::only_give_variables;
 use super::inspect::read_addresses;
-use super::known_states::note_state;
+use super::known_states::{note_destroyed, note_state};
 use super::run::Conductor;
 use super::stack_life::Planned;
 use super::{applied, shared_copies};
@@ -40,6 +40,7 @@ impl<'a> Conductor<'a> {
         let id = &run.stack.id;
         match read_addresses(self.session, id, &[]).await {
             Ok(addresses) if addresses.is_empty() => {
+                note_state(self.session, id, self.options.mode).await;
                 self.finish(run, report(run, StackResult::NoChanges), since);
             }
             Ok(_) => {
@@ -69,13 +70,18 @@ impl<'a> Conductor<'a> {
         }
     }
 
+    /// Returns whether this run leaves nothing of the stacks that it succeeds with.
+    pub fn destroys_everything(&self) -> bool {
+        self.plan.command == RunCommand::Destroy && only_give_variables(&self.options.extra)
+    }
+
     /// A stack without resources needs no copy of what was applied.
     async fn forget_destroyed(&self, run: &StackRun) {
-        if self.plan.command == RunCommand::Destroy && only_give_variables(&self.options.extra) {
+        if self.destroys_everything() {
             // A copy that stays is reported as removed, and can be destroyed again without harm.
             let _ = shared_copies::withdraw(self.session, &run.stack).await;
             let _ = applied::forget(&self.session.project, &run.stack.id);
-            note_state(self.session, &run.stack.id, self.options.mode).await;
+            note_destroyed(self.session, &run.stack.id).await;
         }
     }
 

@@ -18,6 +18,7 @@ use super::session::Session;
 use super::stack_secrets::StackSecrets;
 use super::state_check::require_states;
 use super::var_files::var_files;
+use crate::backends::StateFacts;
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Backend, Diagnostic, PlanMode, Safe, Stack, StackId, StackRun};
 use crate::process::{self, Captured, Invocation, Raw};
@@ -113,7 +114,7 @@ pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -
     if subcommand.is_some_and(|word| needs_its_state(word, args)) {
         require_states(session, std::slice::from_ref(&stack.id)).await?;
     }
-    let before = lineage_of(session, stack).await;
+    let before = facts_of(session, stack).await;
     let run = bare_run(session, stack);
     let base = match bound_plan(&session.dir_of(stack), args) {
         Some(plan) => session.call_reading_plan(stack, &run.env, &plan)?,
@@ -124,7 +125,7 @@ pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -
         None => base,
     };
     let status = process::passthrough(base.args(args).guarded(), &session.interrupts).await?;
-    if lineage_of(session, stack).await != before {
+    if facts_of(session, stack).await != before {
         note_state(session, &stack.id, PlanMode::Normal).await;
     }
     let killed = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
@@ -144,11 +145,11 @@ fn needs_its_state(subcommand: &str, args: &[OsString]) -> bool {
     words.contains(&subcommand) && !is_push
 }
 
-/// Returns what tells the state that infra keeps for a stack from every other.
-async fn lineage_of(session: &Session, stack: &Stack) -> Option<String> {
+/// Returns which state infra keeps for a stack, and how often it was changed.
+async fn facts_of(session: &Session, stack: &Stack) -> Option<StateFacts> {
     let is_ours = stack.backend == Backend::Embedded;
     let home = is_ours.then(|| session.home_of(stack).ok()).flatten()?;
-    home.facts().await.ok().flatten().map(|facts| facts.lineage)
+    home.facts().await.ok().flatten()
 }
 
 /// Returns the first argument that is a plan which only this user's key opens.

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::backend_edit::BackendEdit;
 use super::inspect::{bare_run, check};
-use super::known_states::note_lineage;
+use super::known_states::{keep_safety_copy, note_lineage};
 use super::left_behind::LeftBehind;
 use super::session::Session;
 use super::state_copy::{Sealing, keep};
@@ -106,9 +106,11 @@ async fn note_new_home(session: &Session, stack: &Stack, migration: &Migration) 
     let now = Stack { backend: Backend::Embedded, ..stack.clone() };
     let facts = session.home_of(&now)?.facts().await?;
     match facts {
-        Some(facts) => note_lineage(session, &stack.id, Some(facts.lineage)),
-        None => Ok(()),
+        Some(facts) => note_lineage(session, &stack.id, Some(facts.lineage))?,
+        None => return Ok(()),
     }
+    keep_safety_copy(session, &stack.id).await;
+    Ok(())
 }
 
 /// Copies a state that was left behind to where the stack's files say already that it is.

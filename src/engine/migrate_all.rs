@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::known_states::note_lineage;
+use super::known_states::{keep_safety_copy, note_lineage};
 use super::seen_state::Seen;
 use super::session::Session;
 use super::shared_copies;
@@ -192,6 +192,7 @@ pub async fn bring_along(session: &Session, state: &StateToMove) -> Result<Optio
         bring_copy(&from, &to).await;
         shared_copies::publish_kept(session, id, &to).await;
         note_lineage(session, id, Some(moved.facts.lineage.clone()))?;
+        keep_safety_copy(session, id).await;
     }
     Ok(moved)
 }

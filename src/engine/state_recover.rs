@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::known_states::note_lineage;
+use super::known_states::{keep_safety_copy, note_lineage};
 use super::misplaced_state::moved_away;
-use super::missing_state::MissingState;
 use super::seen_state::Seen;
 use super::session::Session;
 use super::state_move::{StateMove, hold};
@@ -46,25 +45,6 @@ enum Source {
     Copy(Zeroizing<Vec<u8>>),
     /// A store: the state is moved, so that nobody goes on with it there.
     Store(Box<StateHome>),
-}
-
-/// Returns whether the state of a stack is missing; one that is known to be elsewhere is an error.
-pub async fn is_missing(session: &Session, id: &StackId) -> Result<bool> {
-    let name = StateName::parse(id.state_name())?;
-    let Some(home) = session.home_named(&name)? else { return Ok(false) };
-    let Seen { facts, status } = Seen::at(&home).await?;
-    if let Some(moved) = &status.moved {
-        return Err(moved_away(id, moved));
-    }
-    if facts.is_some() {
-        return Ok(false);
-    }
-    let known = session.infra_lock.as_ref().map_err(Clone::clone)?.states.get(id);
-    let found = match known {
-        Some(known) => MissingState { session, id, name, known }.at_old_place().await?,
-        None => None,
-    };
-    found.map_or(Ok(true), Err)
 }
 
 /// Returns the copy that the state of a stack can come back from; nothing if there is none.
@@ -207,7 +187,10 @@ pub async fn recover_state(session: &Session, copy: &FoundCopy) -> Result<()> {
         Source::Store(from) => take_over(session, copy, from, &home).await?,
         Source::Copy(bytes) => put_back(session, copy, bytes, &home).await?,
     }
-    note_lineage(session, &copy.id, Some(copy.facts.lineage.clone()))
+    note_lineage(session, &copy.id, Some(copy.facts.lineage.clone()))?;
+    // From now on it is this checkout that has it.
+    keep_safety_copy(session, &copy.id).await;
+    Ok(())
 }
 
 async fn take_over(session: &Session, copy: &FoundCopy, from: &StateHome, to: &StateHome) -> Result<()> {

@@ -2,7 +2,7 @@
 //! it goes along.
 
 use super::applied;
-use super::known_states::note_lineage;
+use super::known_states::{keep_safety_copy, note_lineage};
 use super::migrate_all::bring_copy;
 use super::misplaced_state::new_name_words;
 use super::saved_plan::SavedPlans;
@@ -26,6 +26,7 @@ pub async fn rename_state(session: &Session, old: &StackId, new: &StackId) -> Re
     let _ = from.drop_copy().await;
     session.former_names.borrow_mut().remove(new);
     note_lineage(session, new, Some(moved.facts.lineage.clone()))?;
+    keep_safety_copy(session, new).await;
     note_lineage(session, old, None)?;
     applied::rename(&session.project, &session.stacks, old, new)?;
     SavedPlans::at(session.project.plans_dir()).remove(old)?;

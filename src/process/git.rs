@@ -132,6 +132,12 @@ impl Git {
         Some(files.collect())
     }
 
+    /// Returns whether a file below the folder is there that git does not know, and was not told to leave out.
+    pub async fn lacks(&self, file: &Path) -> bool {
+        let call = self.call(&[], "ls-files").args(["-z", "--others", "--exclude-standard", "--"]);
+        self.ask(call.arg(self.below.join(file))).await.is_some_and(|answer| !answer.is_empty())
+    }
+
     /// Returns the files below the folder that differ between two commits.
     pub async fn changed_between(&self, old: &str, new: &str) -> Option<Vec<PathBuf>> {
         let options = ["-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv"];

@@ -21,7 +21,7 @@ pub fn identity(backend: &Backend, path: &Path) -> Option<String> {
 
 fn configured(kind: &str, backend: &Backend, path: &Path) -> Option<String> {
     let parts = match kind {
-        "local" => return Some(local(path, &needed(backend, "path")?)),
+        "local" => return local_file(backend).map(|file| local(path, &file)),
         "s3" => s3(backend)?,
         "gcs" => all(backend, &["bucket", "prefix"])?,
         "azurerm" => all(backend, &["storage_account_name", "container_name", "key"])?,
@@ -33,6 +33,13 @@ fn configured(kind: &str, backend: &Backend, path: &Path) -> Option<String> {
     // Both forms name the same workspaces of the same server.
     let kind = if kind == "cloud" { "remote" } else { kind };
     Some(format!("{kind}:{}", parts.join("|")))
+}
+
+/// Returns the file that a local backend names; without a path tofu takes the usual one.
+fn local_file(backend: &Backend) -> Option<String> {
+    let is_given =
+        matches!(backend, Backend::Configured { attributes, .. } if attributes.contains_key("path"));
+    if is_given { needed(backend, "path") } else { Some("terraform.tfstate".to_owned()) }
 }
 
 /// Returns a local file's identity: its path from the project's root, without dots.
@@ -216,6 +223,12 @@ mod tests {
         };
         assert_eq!(s3("https://R2.example:443/", "k"), s3("https://r2.example", "k"));
         assert_ne!(s3("https://r2.example", "a//k"), s3("https://r2.example", "a/k"));
+    }
+
+    #[test]
+    fn a_local_block_without_a_path_writes_the_usual_file() {
+        assert_eq!(of("local", &[]), identity(&Backend::None, Path::new("infrastructure/a")));
+        assert_eq!(of("local", &[("path", None)]), None);
     }
 
     #[test]

@@ -28,7 +28,12 @@ impl StateOwners {
         if read.workspace.as_ref().is_some_and(|name| name.literal() != Some("default")) {
             return None;
         }
-        self.0.get(&identity(&backend_of(read)?, path)?)
+        let backend = backend_of(read)?;
+        // Without a path it reads the file beside it, which is nobody else's.
+        if backend.kind() == "local" && backend.attribute("path").is_none() {
+            return None;
+        }
+        self.0.get(&identity(&backend, path)?)
     }
 }
 

@@ -188,6 +188,131 @@ fn another_persons_clone_says_what_is_missing() {
     let clone = cloned(&project).env("XDG_STATE_HOME", project.path("../somebody-else").to_str().unwrap());
 
     let told = clone.run("plan --all").exits(65);
-    told.stderr_has("neither a safety copy on this machine nor the old place").stderr_has("forget --all");
+    let told = told.stderr_has("neither a safety copy on this machine nor the old place");
+    let told = told.stderr_has("`.infra/state` of the checkout that applied it").stderr_has("forget --all");
+    // The way of the one who has it, and the way of the one who has a copy.
+    told.stderr_has("on the machine that applied it: `state: { store: … }`").stderr_has("--from DIR");
     clone.run("state recover --all --yes").exits(1).stderr_has("--from DIR");
+}
+
+#[test]
+fn a_state_with_nothing_in_it_needs_no_entry() {
+    let project = applied();
+    project.run("destroy --all --yes").succeeds();
+    assert_eq!(entries(&project), 0);
+
+    for command in ["init --all", "doctor", "destroy --all --yes"] {
+        project.run(command).succeeds().stdout_lacks("does not know the state");
+        assert_eq!(entries(&project), 0, "{command}");
+    }
+    committed(&project);
+    cloned(&project).run("plan --all").succeeds();
+    project.run("apply --all --yes").succeeds();
+    assert_eq!(entries(&project), 2);
+    // One that was emptied by hand keeps its entry until it is destroyed.
+    project.run("state rm net terraform_data.thing").succeeds();
+    project.write("infrastructure/01-a/net/main.tf", "terraform {\n  backend \"http\" {}\n}\n");
+    project.run("apply net --yes").succeeds();
+    assert_eq!(entries(&project), 2);
+}
+
+#[test]
+fn a_former_name_is_not_noted_under_the_new_one() {
+    let project = applied();
+    let before = project.read("infra.lock");
+    std::fs::rename(project.path("infrastructure/01-a/net"), project.path("infrastructure/01-a/network"))
+        .unwrap();
+    project.write("infra.yaml", "stacks: { \"01-a/network\": { was: \"01-a/net\" } }\n");
+
+    project.run("init --all").succeeds();
+    assert_eq!(project.read("infra.lock"), before);
+    project.run("plan --all --detailed-exitcode").succeeds();
+    project.run("apply --all --yes").succeeds();
+    unchanged(&project);
+    assert_eq!((entry(&project, "01-a/net"), entries(&project)), (None, 2));
+}
+
+/// Returns the serials of the safety copies, by stack.
+fn copies(project: &Project) -> std::collections::BTreeMap<String, u64> {
+    let Ok(entries) = std::fs::read_dir(project.user_state().join("infra/copies")) else {
+        return std::collections::BTreeMap::new();
+    };
+    let records = entries.flatten().map(|entry| entry.path());
+    let records = records.filter(|path| path.extension().is_some_and(|suffix| suffix == "json"));
+    records
+        .map(|path| {
+            let record: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+            let facts = &record["facts"];
+            (facts["stack"].as_str().unwrap().to_owned(), facts["serial"].as_u64().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn the_safety_copy_follows_every_command_that_changes_a_state() {
+    let project = applied();
+    let newest = |stack: &str| (copies(&project)[stack], identity(&project, stack).1);
+
+    for command in [
+        "state mv net terraform_data.thing terraform_data.other",
+        "tofu --stack net -- apply -auto-approve",
+        "state rm net terraform_data.thing",
+    ] {
+        let before = identity(&project, "01-a/net").1;
+        project.run(command).succeeds();
+        let (copy, there) = newest("01-a/net");
+        assert!(there > before, "{command}");
+        assert_eq!(copy, there, "{command}");
+    }
+}
+
+#[test]
+fn a_state_that_is_moved_into_the_project_gets_a_safety_copy() {
+    let project =
+        Project::new().stack("01-a/net", &SIMPLE.replace("backend \"http\" {}", "backend \"local\" {}"));
+    project.run("apply net --yes").succeeds();
+    project.run("state migrate net --to embedded --yes").succeeds();
+
+    assert_eq!(copies(&project).get("01-a/net"), Some(&identity(&project, "01-a/net").1));
+    committed(&project);
+    project.git(&["clean", "-fdxq"]);
+    project.run("state recover net --yes").succeeds();
+    unchanged(&project);
+}
+
+#[test]
+fn a_state_that_is_too_large_for_a_safety_copy_is_told_and_leaves_no_old_one() {
+    let project = applied();
+    assert_eq!(copies(&project).len(), 2);
+    configure(&project, "{ copies: 1KiB }");
+    project.write("infrastructure/01-a/net/main.tf", &SIMPLE.replace("one", &"x".repeat(2000)));
+
+    let told = project.run("apply net --yes").succeeds().stderr_has("`01-a/net` has no safety copy");
+    told.stderr_has("copies: 1MiB");
+    assert_eq!(copies(&project).keys().collect::<Vec<_>>(), ["02-b/web"]);
+    configure(&project, "{ copies: 1MiB }");
+    project.run("state mv net terraform_data.thing terraform_data.other").succeeds();
+    assert_eq!(copies(&project).len(), 2);
+}
+
+#[test]
+fn a_destroy_that_fails_keeps_the_entry_even_where_only_tofu_opens_the_state() {
+    let stuck = SIMPLE.replace(
+        "input = \"one\"",
+        "input = \"one\"\n  provisioner \"local-exec\" {\n    when    = destroy\n    command = \"test -e done\"\n  }",
+    );
+    let sealed = stuck.replace(
+        "backend \"http\" {}",
+        "backend \"http\" {}\n  encryption {\n    key_provider \"pbkdf2\" \"k\" {\n      passphrase = \"a passphrase that is long\"\n    }\n    method \"aes_gcm\" \"m\" {\n      keys = key_provider.pbkdf2.k\n    }\n    state {\n      method = method.aes_gcm.m\n    }\n  }",
+    );
+    for files in [stuck, sealed] {
+        let project = Project::new().stack("01-a/net", &files);
+        project.run("apply net --yes").succeeds();
+
+        project.run("destroy net --yes").exits(1);
+        assert!(entry(&project, "01-a/net").is_some());
+        project.write("infrastructure/01-a/net/done", "");
+        project.run("destroy net --yes").succeeds();
+        assert_eq!(entries(&project), 0);
+    }
 }

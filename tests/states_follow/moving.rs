@@ -135,8 +135,10 @@ fn a_second_clone_on_one_machine_does_not_take_a_state_that_lives_in_the_first()
     let clone = cloned(&project);
 
     let told = clone.run("plan net").exits(65).stderr_has("error[state-elsewhere]");
+    let told = told.stderr_has("is in another checkout").stderr_has(project.root().to_str().unwrap());
+    told.stderr_has("let both use one store").stderr_has("`infra state recover 01-a/net --force`");
     clone
-        .run(&format!("{} --yes", told.advice("state recover")))
+        .run("state recover net --yes")
         .exits(1)
         .stderr_has("another checkout still has the state")
         .stderr_has("state: { store:");

@@ -194,3 +194,22 @@ fn an_interrupted_run_of_the_old_name_is_resumed_under_the_new_one() {
     let resumed = project.run("apply --resume --yes --json").succeeds();
     assert_eq!(resumed.result_of("01-a/network"), "no_changes");
 }
+
+#[test]
+fn a_stack_that_lives_on_under_another_name_is_not_called_removed() {
+    let project = applied();
+    let folders = ["infrastructure/01-a/net", "infrastructure/01-a/network"].map(|path| project.path(path));
+    std::fs::rename(&folders[0], &folders[1]).unwrap();
+
+    // It looks like a rename, and nobody decided yet.
+    project
+        .run("plan --all")
+        .exits(65)
+        .stderr_has("error[stack-renamed]")
+        .stderr_lacks("removed from the tree");
+    project.write("infra.yaml", "stacks: { \"01-a/network\": { was: \"01-a/net\" } }\n");
+    project.run("plan --all").succeeds().stderr_lacks("removed from the tree");
+    project.run("stacks --removed").succeeds().stderr_has("no stack was removed");
+    project.run("apply --all --yes").succeeds().stderr_lacks("removed from the tree");
+    unchanged(&project);
+}

@@ -1,122 +1,195 @@
 //! What `doctor` says about the states: which only this machine has, and which are not where
-//! `infra.lock` says.
+//! they are looked for. It asks what a run asks before its first tofu, so that it never calls
+//! fine what a plan would refuse.
 
-use super::super::locks::Homes;
-use super::{Finding, Trusted};
-use crate::backends::{KeptAt, SafetyCopies, read_infra_lock};
+use std::collections::BTreeMap;
+
+use super::Finding;
+use crate::backends::read_infra_lock;
 use crate::commands::Context;
 use crate::commands::workspace::Workspace;
+use crate::engine::{self, KeptStates, Session, SessionParts, StackSecrets, StateNeed};
+use crate::error::{Error, Result};
+use crate::events::Events;
 use crate::model::project::LockFile;
-use crate::model::{Backend, Project, Stack, StackId, counted, few, quoted};
-use crate::trust::ThingKind;
+use crate::model::{Backend, Project, StackError, StackId, counted, few, quoted};
+use crate::process::Git;
+use crate::tofu::Tofu;
 
 /// How many stacks are named in one finding.
-const NAMED: usize = 5;
+pub(super) const NAMED: usize = 5;
 
-/// What the configured place has.
-#[derive(Default)]
-struct Looked {
-    /// Stacks with a state.
-    there: Vec<StackId>,
-    /// Stacks without one.
-    missing: Vec<StackId>,
-}
-
-/// Looks at the states of all stacks that leave them to infra.
+/// Looks at the states of all stacks, with the tofu that is there.
 pub(super) async fn state_findings(
     workspace: &Workspace,
-    trust: &Trusted,
+    secrets: BTreeMap<StackId, StackSecrets>,
+    tofu: Option<Tofu>,
     context: &Context,
 ) -> Vec<Finding> {
-    let stacks: Vec<&Stack> =
-        workspace.stacks.iter().filter(|stack| stack.backend == Backend::Embedded).collect();
-    // Looking may need credentials that only trusted keys open; the locks say so already.
-    let closed = !trust.with(ThingKind::Key) || !trust.with(ThingKind::PasswordProgram);
-    if stacks.is_empty() || closed {
+    if !workspace.stacks.iter().any(|stack| stack.backend == Backend::Embedded) {
         return Vec::new();
     }
-    let looked = look(workspace, &stacks, context).await;
-    let mut findings = only_here(&workspace.project, &looked);
-    findings.extend(lock_file(&workspace.project, &looked, context));
+    let Some(tofu) = tofu else {
+        let message = "not looked at: that needs a tofu";
+        return vec![Finding::warn("states", message, "`infra deps install`")];
+    };
+    let session = match open(workspace, secrets, tofu, context).await {
+        Ok(session) => session,
+        Err(error) => return vec![Finding::fail("states", &error)],
+    };
+    let mut findings = seen(&session).await;
+    session.close().await;
+    findings.extend(lock_file(&workspace.project, context).await);
     if findings.is_empty() {
         findings.push(Finding::pass("states", "all where they should be"));
     }
     findings
 }
 
-/// One that cannot be read is told with its lock.
-async fn look(workspace: &Workspace, stacks: &[&Stack], context: &Context) -> Looked {
-    let homes = Homes::of(workspace, stacks, context).await;
-    let mut looked = Looked::default();
-    for stack in stacks {
-        let Ok(home) = homes.home_of(stack) else {
-            looked.missing.push(stack.id.clone());
-            continue;
-        };
-        match home.facts().await {
-            Ok(Some(_)) => looked.there.push(stack.id.clone()),
-            Ok(None) => looked.missing.push(stack.id.clone()),
-            Err(_) => {}
-        }
-    }
-    looked
+/// Opens what a run opens; nobody is asked, nothing is told on the way.
+async fn open(
+    workspace: &Workspace,
+    secrets: BTreeMap<StackId, StackSecrets>,
+    tofu: Tofu,
+    context: &Context,
+) -> Result<Session> {
+    let (events, _) = Events::channel();
+    Session::open(SessionParts {
+        project: workspace.project.clone(),
+        stacks: workspace.stacks.clone(),
+        tofu,
+        inherited: context.env.clone(),
+        events,
+        interrupts: context.interrupts.clone(),
+        clock: context.clock,
+        secrets,
+        state: StateNeed::Yes,
+        run_id: None,
+        processes: 1,
+    })
+    .await
 }
 
-fn only_here(project: &Project, looked: &Looked) -> Vec<Finding> {
-    if project.state.shared() || looked.there.is_empty() {
-        return Vec::new();
-    }
-    let message = format!("only this machine has {}: in .infra/state", counted(looked.there.len(), "state"));
-    let fix = "for a second machine name a store in infra.yaml (`state: { store: … }`), then `infra state migrate --all`";
-    vec![Finding::warn("states", message, fix)]
+async fn seen(session: &Session) -> Vec<Finding> {
+    let all: Vec<StackId> = session.stacks.iter().map(|stack| stack.id.clone()).collect();
+    let problems = engine::check_states(session, &all).await.without_open_renames().problems;
+    let (misplaced, unread): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        problems.into_iter().partition(|(_, error)| is_misplaced(error));
+    let mut findings: Vec<Finding> = together(misplaced.iter()).into_iter().map(misplaced_finding).collect();
+    findings.extend(together(unread.iter()).into_iter().map(unread_finding));
+    let sound: Vec<StackId> =
+        all.into_iter().filter(|id| !misplaced.contains_key(id) && !unread.contains_key(id)).collect();
+    findings.extend(kept_findings(&session.project, &engine::kept_states(session, &sound).await));
+    findings.extend(engine::lost_stacks(session).await.iter().map(|id| {
+        let message = format!(
+            "`{id}` is gone from the tree, its state has resources, and there is no copy of its files"
+        );
+        Finding::warn("states", message, engine::ways_out_of_loss(id).join("; "))
+    }));
+    findings
 }
 
-fn lock_file(project: &Project, looked: &Looked, context: &Context) -> Vec<Finding> {
-    if project.state.lock_file == LockFile::Off {
-        return Vec::new();
-    }
-    let lock = match read_infra_lock(project) {
-        Ok(lock) => lock,
-        Err(error) => return vec![Finding::fail("states", &error)],
-    };
+fn kept_findings(project: &Project, kept: &KeptStates) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let unknown: Vec<StackId> =
-        looked.there.iter().filter(|id| !lock.states.contains_key(id)).cloned().collect();
-    if !unknown.is_empty() {
-        let names = few(&unknown, NAMED);
+    if !project.state.shared() && !kept.there.is_empty() {
+        let count = counted(kept.there.len(), "state");
+        let fix = "for a second machine name a store in infra.yaml (`state: { store: … }`), then `infra state migrate --all`";
+        findings.push(Finding::warn(
+            "states",
+            format!("only this machine has {count}: in .infra/state"),
+            fix,
+        ));
+    }
+    if !kept.unknown.is_empty() && project.state.lock_file != LockFile::Off {
+        let names = few(&kept.unknown, NAMED);
         let message =
             format!("infra.lock does not know the state of {names}, so no other checkout would miss it");
         findings.push(Finding::warn("states", message, "`infra init --all`, then commit infra.lock"));
     }
-    for id in &looked.missing {
-        if let Some(known) = lock.states.get(id) {
-            let message =
-                format!("{id}: infra.lock knows a state, last kept at {}, that is not there", known.kept);
-            findings.push(Finding::warn("states", message, way_back(project, id, known, context)));
-        }
-    }
     findings
 }
 
-/// Returns the command that brings a missing state back.
-fn way_back(
-    project: &Project,
-    id: &StackId,
-    known: &crate::backends::KnownState,
-    context: &Context,
-) -> String {
-    let same = match (KeptAt::parse(&known.kept, &project.root), KeptAt::of(project)) {
-        (Ok(kept), Ok(here)) => kept.is_same(&here),
-        _ => true,
-    };
-    let copies = SafetyCopies::of(&context.env, project.state.copies, context.clock);
-    let has_copy = copies.is_some_and(|copies| matches!(copies.find(&known.lineage), Ok(Some(_))));
-    let id = quoted(id.as_str());
-    match (same, has_copy) {
-        (false, _) => "`infra state migrate --all`".to_owned(),
-        (true, true) => format!("`infra state recover {id}`"),
-        (true, false) => {
-            format!("`infra state recover {id} --from DIR`, or `infra state forget {id}` to start over")
+/// Returns whether an error is about where a state is, and not about what keeps it.
+pub(super) fn is_misplaced(error: &Error) -> bool {
+    let codes = [
+        StackError::STATE_ELSEWHERE,
+        StackError::STATE_NOT_MOVED,
+        StackError::STATE_SHARED,
+        StackError::STACK_RENAMED,
+    ];
+    error.label().is_some_and(|code| codes.contains(&code))
+}
+
+/// Stacks with one and the same problem.
+pub(super) struct Together<'a> {
+    pub stacks: Vec<StackId>,
+    pub error: &'a Error,
+}
+
+/// Puts stacks together whose errors differ in nothing but their names.
+pub(super) fn together<'a>(errors: impl Iterator<Item = (&'a StackId, &'a Error)>) -> Vec<Together<'a>> {
+    let mut groups: Vec<(String, Together<'a>)> = Vec::new();
+    for (id, error) in errors {
+        let hints = error.hints().iter().map(String::as_str);
+        let text = std::iter::once(error.message()).chain(hints).collect::<Vec<_>>().join("\n");
+        let key = text.replace(&quoted(id.as_str()), "").replace(id.as_str(), "");
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.stacks.push(id.clone()),
+            None => groups.push((key, Together { stacks: vec![id.clone()], error })),
         }
     }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+impl Together<'_> {
+    /// Returns what is wrong, with all names in the place of one.
+    pub fn message(&self) -> String {
+        let Some(first) = self.stacks.first() else { return String::new() };
+        let (name, names) = (format!("`{first}`"), few(&self.stacks, NAMED));
+        match self.error.message().contains(&name) {
+            true => self.error.message().replacen(&name, &names, 1),
+            false => format!("{names}: {}", self.error.message()),
+        }
+    }
+}
+
+/// What starts over is no fix; a command for one stack of several becomes the one for all.
+fn misplaced_finding(group: Together<'_>) -> Finding {
+    let first = group.stacks.first().map(|id| quoted(id.as_str())).unwrap_or_default();
+    let for_all = |hint: &String| match group.stacks.len() {
+        0 | 1 => hint.clone(),
+        _ => ["recover", "adopt"].iter().fold(hint.clone(), |hint, command| {
+            hint.replace(&format!("infra state {command} {first}"), &format!("infra state {command} --all"))
+        }),
+    };
+    let hints = group.error.hints().iter().filter(|hint| !hint.contains("infra state forget"));
+    let fix: Vec<String> = hints.map(for_all).collect();
+    Finding::warn("states", group.message(), fix.join("; "))
+}
+
+fn unread_finding(group: Together<'_>) -> Finding {
+    let names = few(&group.stacks, NAMED);
+    let message = format!("nobody can tell where the state of {names} is: {}", group.error.message());
+    let fix = match group.error.hints() {
+        [] => "make the place reachable".to_owned(),
+        hints => hints.join("; "),
+    };
+    Finding::warn("states", message, fix)
+}
+
+/// What is wrong with the file by which other checkouts miss a state.
+async fn lock_file(project: &Project, context: &Context) -> Option<Finding> {
+    if project.state.lock_file == LockFile::Off {
+        return None;
+    }
+    if let Err(error) = read_infra_lock(project) {
+        return Some(Finding::fail("states", &error));
+    }
+    let file = std::path::Path::new("infra.lock");
+    let git = Git::around(&project.root, &context.env, &context.interrupts)?;
+    if !git.lacks(file).await {
+        return None;
+    }
+    let message = "infra.lock is not in git, so no other checkout would miss a state";
+    Some(Finding::warn("states", message, "`git add infra.lock`, and commit it"))
 }

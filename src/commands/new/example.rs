@@ -14,6 +14,16 @@ pub const NAMES: [&str; 3] = ["homelab", "proxmox-talos", "layered"];
 /// Where the templates of a built-in set go.
 const TEMPLATES: &str = "templates/config";
 
+/// What `infra.yaml` is called.
+const SETTINGS: &str = "infra.yaml";
+
+/// Stands before the name of a project.
+const NAME: &str =
+    "# States remember this name: on a store that several projects share, it tells whose they are.\n";
+
+/// Words that YAML takes for something else than a text.
+const WORDS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+
 const GITIGNORE: &str = include_str!("gitignore");
 const WORKFLOW: &str = include_str!("ci.yaml");
 
@@ -57,9 +67,12 @@ pub fn find(name: &str) -> Result<Example> {
 }
 
 impl Example {
-    /// Returns the files of a project with this key.
-    pub fn files(&self, key: &FreshKey) -> Vec<NewFile> {
-        let own = self.files.iter().map(|(path, bytes)| file(path, bytes));
+    /// Returns the files of a project with this key and this name.
+    pub fn files(&self, key: &FreshKey, name: Option<&str>) -> Vec<NewFile> {
+        let own = self.files.iter().map(|(path, bytes)| match (*path, name) {
+            (SETTINGS, Some(name)) => file(path, named(&String::from_utf8_lossy(bytes), name).as_bytes()),
+            _ => file(path, bytes),
+        });
         let templates = self.templates.and_then(built_in).unwrap_or_default();
         let templates = templates.iter().map(|file| usual(format!("{TEMPLATES}/{}", file.path), &file.bytes));
         let key_file = NewFile {
@@ -102,6 +115,25 @@ creation_rules:
     age: "{recipient}"
 "#
     )
+}
+
+/// Returns settings with a name before the first of them, below what the comment at the top says.
+fn named(settings: &str, name: &str) -> String {
+    // What YAML cannot hold, or nobody can read, is no name.
+    if name.trim().is_empty() || name.chars().any(char::is_control) {
+        return settings.to_owned();
+    }
+    let is_plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');
+    let is_word = name.starts_with(|sign: char| sign.is_ascii_alphabetic())
+        && name.chars().all(is_plain)
+        && !WORDS.contains(&name.to_ascii_lowercase().as_str());
+    // A text of JSON is one of YAML.
+    let text = if is_word { name.to_owned() } else { serde_json::Value::from(name).to_string() };
+    let is_setting = |line: &str| !line.is_empty() && !line.starts_with('#');
+    let above: usize =
+        settings.split_inclusive('\n').take_while(|line| !is_setting(line.trim_end())).map(str::len).sum();
+    let (comment, rest) = settings.split_at(above);
+    format!("{comment}{NAME}name: {text}\n\n{rest}")
 }
 
 fn file(path: &str, bytes: &[u8]) -> NewFile {
@@ -202,7 +234,7 @@ mod tests {
     fn a_key_is_private_and_only_its_public_half_is_elsewhere() {
         let key = FreshKey::generate(Timestamp::UNIX_EPOCH);
 
-        let files = find("layered").expect("an example").files(&key);
+        let files = find("layered").expect("an example").files(&key, Some("lab"));
 
         for file in files {
             let text = String::from_utf8(file.bytes).expect("text");
@@ -211,6 +243,21 @@ mod tests {
             assert_eq!(file.access == Access::Private, is_key, "{}", file.path);
             assert_eq!(text.contains(&key.recipient), is_key || file.path == ".sops.yaml", "{}", file.path);
         }
+    }
+
+    #[test]
+    fn the_name_of_the_folder_stands_below_the_first_comment() {
+        let named = |name: &str| named("# A lab.\n#\n# Of mine.\nstacks: {}\n", name);
+
+        assert!(named("la").starts_with("# A lab.\n#\n# Of mine.\n# States remember"), "{}", named("la"));
+        for (name, line) in [
+            ("la", "\nname: la\n\nstacks: {}\n"),
+            ("1 \"a\": #b", "\nname: \"1 \\\"a\\\": #b\"\n"),
+            ("off", "\nname: \"off\"\n"),
+        ] {
+            assert!(named(name).contains(line), "{}", named(name));
+        }
+        assert!(!named("a\nstate: x").contains("name:"));
     }
 
     fn list(dir: &Path, folder: &Path, found: &mut BTreeSet<String>) {

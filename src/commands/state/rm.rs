@@ -8,6 +8,7 @@ use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, WithoutCopy};
 use crate::error::{Exit, Result};
+use crate::model::PlanMode;
 use crate::tofu::call::StateEdit;
 
 /// Forget resources without destroying them
@@ -75,7 +76,9 @@ async fn edit(stack: &str, edit: StateEdit<'_>, without: WithoutCopy, context: &
     let text = workspace
         .with_session(context, purpose, async |session| {
             engine::require_states(session, std::slice::from_ref(&id)).await?;
-            engine::edit_state(session, &id, edit, without).await
+            let edited = engine::edit_state(session, &id, edit, without).await;
+            engine::note_state(session, &id, PlanMode::Normal).await;
+            edited
         })
         .await?;
     text.lines().for_each(|line| context.terminal.note(line));

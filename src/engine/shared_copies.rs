@@ -85,6 +85,7 @@ pub async fn fetch_copies(session: &Session) -> Result<()> {
     for name in &names {
         let id = StackId::of_state_name(name.as_str());
         if !known.contains(&id)
+            && is_ours(session, name).await?
             && let Some(parcel) = read(session, name).await?
         {
             unpack(&parcel, &id, session)?;
@@ -122,6 +123,14 @@ async fn read(session: &Session, name: &StateName) -> Result<Option<Vec<u8>>> {
         Some(home) => home.copy().await,
         None => Ok(None),
     }
+}
+
+/// Several projects may share one place: what another one applied is not this one's to destroy.
+async fn is_ours(session: &Session, name: &StateName) -> Result<bool> {
+    let project = &session.project;
+    let Some(home) = session.home_named(name)? else { return Ok(false) };
+    let owner = home.status().await?.and_then(|status| status.project);
+    Ok(owner.is_none_or(|name| !project.is_named || name == project.name))
 }
 
 fn pack(home: &Path) -> Result<Parcel> {

@@ -22,7 +22,7 @@ fn an_old_checkout_whose_states_went_elsewhere_is_told() {
     project.run("doctor").succeeds().stdout_has("PASS  states");
 
     configure(&project, "{}");
-    let moved = is_told(&project, "was moved to `../states`");
+    let moved = is_told(&project, "/../states`");
     assert!(moved.contains("git pull"), "{moved}");
     assert!(!moved.contains("only this machine") && !moved.contains("is locked by"), "{moved}");
     project.run("doctor").stdout_lacks("is locked by");

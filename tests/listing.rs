@@ -207,3 +207,15 @@ fn one_stack_is_counted_as_one() {
     project.run("plan --dry-run").succeeds().stdout_has("lab · plan · 1 stack\n");
     project.run("doctor").succeeds().stdout_has("1 stack, all readable");
 }
+
+#[test]
+fn who_reads_the_state_of_a_local_block_without_a_path_comes_after_it() {
+    let local = SIMPLE.replace("backend \"http\" {}", "backend \"local\" {}");
+    let reads = "data \"terraform_remote_state\" \"net\" {\n  backend = \"local\"\n  config  = { path = \"../net/terraform.tfstate\" }\n}\n";
+    let project = Project::new().stack("01-a/net", &local).stack("01-a/web", reads);
+
+    let listed = project.run("stacks --json").succeeds().json();
+
+    let web = listed.as_array().unwrap().iter().find(|stack| stack["id"] == "01-a/web").unwrap();
+    assert_eq!(web["depends_on"], serde_json::json!(["01-a/net"]));
+}

@@ -236,6 +236,8 @@ fn a_stack_whose_saved_plan_is_empty_is_no_failure_unless_it_changed_since() {
     project.run("plan --all").succeeds();
 
     project.run("apply --all --saved").succeeds().stderr_has("1 without changes · 1 applied");
+    project.run("apply x --saved").succeeds();
+    project.run("apply x --saved").succeeds();
 
     project.run("plan --all").succeeds();
     project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));

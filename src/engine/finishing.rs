@@ -55,8 +55,8 @@ impl<'a> Conductor<'a> {
         self.finish(run, report(run, StackResult::Succeeded).with_counts(planned.counts()), since);
     }
 
-    pub async fn finish_unchanged(&self, run: &'a StackRun, since: Timestamp) {
-        match self.life(run).forget_plan() {
+    pub async fn finish_unchanged(&self, run: &'a StackRun, planned: &Planned, since: Timestamp) {
+        match self.life(run).forget_empty_plan(planned) {
             Ok(()) => {
                 if self.plan.command == RunCommand::Apply && only_give_variables(&self.options.extra) {
                     self.life(run).remember_inputs().await;
@@ -87,7 +87,7 @@ impl<'a> Conductor<'a> {
                 "its plan is not what was shown, and nobody approved the difference; {}",
                 self.life(run).way_to_plans(None).replacen("plan again", "review it", 1)
             ),
-            (false, false) => "not approved".to_owned(),
+            (false, false) => StackReport::NOT_APPROVED.to_owned(),
         };
         let report = report(run, StackResult::Skipped).with_counts(planned.counts());
         self.finish(run, report.with_reason(reason), since);

@@ -12,7 +12,7 @@ use super::run::Conductor;
 use super::stack_life::Planned;
 use super::{applied, shared_copies};
 use crate::events::RunEvent;
-use crate::model::{RunCommand, StackReport, StackResult, StackRun, Step};
+use crate::model::{ChangeCounts, RunCommand, StackReport, StackResult, StackRun, Step};
 
 impl<'a> Conductor<'a> {
     /// Finishes a stack that cannot begin: a stop was asked for, or a stack before it did not succeed.
@@ -105,10 +105,19 @@ impl<'a> Conductor<'a> {
     /// Returns the report of a stack whose life ended early.
     pub fn stopped_report(&self, run: &StackRun, stop: Stop) -> StackReport {
         match stop {
-            Stop::Failed(error) => StackReport { error: Some(error), ..report(run, StackResult::Failed) },
+            Stop::Failed(error) => {
+                let report = report(run, StackResult::Failed).with_counts(self.done_to(run));
+                StackReport { error: Some(error), ..report }
+            }
             Stop::Deferred(reason) => report(run, StackResult::Deferred).with_reason(reason),
             Stop::Interrupted => self.interrupted_report(run),
         }
+    }
+
+    /// Returns what an apply did to the resources of a stack before it ended.
+    fn done_to(&self, run: &StackRun) -> ChangeCounts {
+        let reached = self.session.reached_by(&run.stack.id).filter(|reached| reached.step == Step::Apply);
+        reached.map(|reached| reached.done).unwrap_or_default()
     }
 
     /// Says what was done before the stop and what was not.

@@ -110,7 +110,7 @@ pub struct StackReport {
     /// Whether it was planned with values that will change when the stacks before it are applied.
     #[serde(default)]
     pub provisional: bool,
-    /// What the plan does; of an interrupted apply, what was done before the stop.
+    /// What the plan does; of an apply that failed or was interrupted, what was done before.
     pub add: u32,
     /// Changed in place.
     pub change: u32,

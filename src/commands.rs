@@ -12,6 +12,7 @@ use crate::process::Interrupts;
 use crate::report::{Asking, Terminal};
 use crate::trust::TrustWord;
 
+mod again;
 pub mod apply;
 pub mod completions;
 pub mod configure;
@@ -32,7 +33,9 @@ pub mod output;
 mod past;
 pub mod plan;
 pub mod plan_key;
+mod protected;
 mod renamed;
+mod run_reports;
 pub mod runs;
 pub mod schema;
 pub mod secrets;

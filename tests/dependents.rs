@@ -458,3 +458,18 @@ fn the_states_of_a_server_are_asked_with_the_credentials_of_the_chosen_stacks() 
     run.stderr_has("these depend on it and stay: `02-b/app`")
         .stderr_has("these stand on higher layers and stay: `03-c/x`, `03-c/y`");
 }
+
+#[test]
+fn what_stands_on_a_protected_stack_does_not_go_in_vain() {
+    let project = with_host();
+    let config = project.read("infra.yaml") + "  \"01-a/net\":\n    protect: true\n";
+    project.write("infra.yaml", &config);
+    project.run("apply --all --yes").succeeds();
+
+    let run = project.run("destroy net --with-dependents --yes").exits(1);
+
+    run.stderr_has("`01-a/net` is protected").stderr_has("02-b/app").stderr_has("--allow-destroy");
+    assert!(!project.resources("app").is_empty());
+    project.run("destroy net --with-dependents --yes --allow-destroy").succeeds();
+    assert!(project.resources("app").is_empty() && project.resources("net").is_empty());
+}

@@ -236,6 +236,8 @@ fn a_stack_whose_saved_plan_is_empty_is_no_failure_unless_it_changed_since() {
     project.run("plan --all").succeeds();
 
     project.run("apply --all --saved").succeeds().stderr_has("1 without changes · 1 applied");
+    project.run("apply x --saved").succeeds();
+    project.run("apply x --saved").succeeds();
 
     project.run("plan --all").succeeds();
     project.write("infrastructure/01-a/x/main.tf", &SIMPLE.replace("one", "two"));
@@ -261,20 +263,20 @@ fn what_an_earlier_run_applied_of_the_saved_plans_is_done_until_something_change
 }
 
 #[test]
-fn a_protected_stack_needs_a_flag_beside_saved_plans() {
+fn a_protected_stack_needs_a_flag_beside_saved_plans_and_the_next_step_has_it() {
     let project = Project::new()
         .stack("01-a/x", SIMPLE)
         .stack("01-a/y", SIMPLE)
         .config("name: lab\nstacks:\n  \"01-a/x\":\n    protect: true\n");
     project.run("apply x --yes").succeeds();
     project.write("infrastructure/01-a/x/main.tf", "terraform {\n  backend \"http\" {}\n}\n");
-    project.run("plan --all").succeeds();
+    let planned = project.run("plan --all").succeeds();
 
     let run = project.run("apply --all --saved --yes").exits(1);
 
     run.stderr_has("`01-a/x` is protected").stderr_has("--allow-destroy");
     assert_eq!((project.resources("x").len(), project.resources("y").len()), (1, 0));
-    project.run("apply --all --saved --allow-destroy").succeeds();
+    project.run(&planned.advice("--saved")).succeeds();
     assert!(project.resources("x").is_empty());
 }
 
@@ -419,6 +421,39 @@ fn without_a_terminal_and_a_yes_nothing_is_changed() {
     project.run("plan --destroy").succeeds();
     project.run("destroy").exits(64);
     project.run("destroy --yes").succeeds().stderr_has("takes the plan that was saved");
+}
+
+#[test]
+fn the_advice_to_say_yes_beforehand_keeps_everything_that_was_typed() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("01-a/y", SIMPLE);
+    project.run("apply --all --yes").succeeds();
+    std::fs::remove_dir_all(project.path("infrastructure/01-a/y")).unwrap();
+
+    let hint = |args: &str| project.run(args).exits(64).advice("--yes");
+
+    assert_eq!(hint("destroy --removed"), "destroy --removed --yes");
+    assert_eq!(hint("-C infrastructure/01-a/x apply"), "-C infrastructure/01-a/x apply --yes");
+    assert_eq!(hint("apply x -- -target=a.b"), "apply x --yes -- '-target=a.b'");
+    assert_eq!(
+        hint("destroy x --force --allow-destroy --fail-fast --parallelism 2"),
+        "destroy x --force --allow-destroy --fail-fast --parallelism 2 --yes"
+    );
+    let run = project.run("destroy x -- -var token=s3cr3t").exits(64).stderr_lacks("s3cr3t");
+    run.stderr_has("say yes beforehand: the same command with `--yes` before the `--`");
+}
+
+#[test]
+fn what_is_resumed_can_be_reviewed_first() {
+    let project = Project::new()
+        .stack("01-a/x", &format!("{SIMPLE}\noutput \"o\" {{\n  value = file(\"missing\")\n}}\n"));
+    project.run("apply --yes").exits(1);
+    project.write("infrastructure/01-a/x/main.tf", SIMPLE);
+
+    let run = project.run("apply --resume").exits(64);
+
+    project.run(&run.advice("plan ")).succeeds();
+    project.run(&run.advice("--resume --saved")).succeeds();
+    assert!(!project.resources("x").is_empty());
 }
 
 #[test]

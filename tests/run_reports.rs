@@ -285,3 +285,15 @@ fn a_saved_plan_is_told_to_be_taken_once_though_it_is_looked_at_again_in_its_tur
 
     assert_eq!(run.stderr.matches("02-b/y: takes the plan that was saved").count(), 1, "{run}");
 }
+
+#[test]
+fn an_apply_that_fails_half_way_counts_what_it_made() {
+    let failing = "resource \"terraform_data\" \"bad\" {\n  depends_on = [terraform_data.thing]\n  provisioner \"local-exec\" {\n    command = \"exit 1\"\n  }\n}\n";
+    let project = Project::new().stack("01-a/x", &format!("{SIMPLE}{failing}")).stack("01-a/y", SIMPLE);
+
+    let run = project.run("apply --all --yes --json").exits(1);
+
+    let stacks = run.json()["stacks"].clone();
+    assert_eq!((&stacks[0]["result"], &stacks[0]["add"]), (&"failed".into(), &1.into()), "{run}");
+    run.stderr_has("failed after +1 ~0 -0");
+}

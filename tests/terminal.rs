@@ -74,6 +74,9 @@ fn a_no_to_saved_plans_of_many_stacks_says_only_that_nothing_was_done() {
     assert!(project.has(".infra/plans/01-a/x.tfplan"), "what was saved stays");
     let stacks = project.newest_events();
     assert!(stacks.contains("\"nothing_done\"") && stacks.contains("\"not approved\""), "{stacks}");
+    project.run("runs").succeeds().stdout_has("declined").stdout_lacks("failed");
+    // What had nothing to do still has a plan that says so.
+    project.run("apply --all --saved").succeeds().stderr_lacks("no saved plan");
 }
 
 #[test]

@@ -86,6 +86,7 @@ fn end_of(run: &PastRun) -> String {
             0 => "ok".to_owned(),
             2 => "changes".to_owned(),
             130 => "interrupted".to_owned(),
+            code if report.is_declined() => format!("declined ({code})"),
             code => format!("failed ({code})"),
         },
         None if lives(&run.process) => "running".to_owned(),

@@ -6,7 +6,10 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
+use super::again::check_can_ask;
 use super::past::{choose, take_up, tell_lost, warn_of_removed, warn_of_the_past};
+use super::protected::check_protected;
+use super::run_reports::reports;
 use super::stack_args::StackArgs;
 use super::standing::{Dependents, Standing, tell_staying, widened};
 use super::workspace::{Purpose, Workspace};
@@ -14,15 +17,11 @@ use super::{Context, configure, renamed};
 use crate::engine::{self, Approval, RunOptions, Session, StateCheck, StateNeed, WhenToInit};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::events::Events;
-use crate::model::{Backend, RunCommand, RunPlan, RunReport, Stack, StackId, Staying, quoted};
+use crate::model::{Backend, RunCommand, RunPlan, RunReport, Stack, StackId, Staying};
 use crate::process;
-use crate::report::{
-    Asking, Begun, Console, JsonLines, MarkdownSummary, PlanOutput, Report, RunRecord, Scope, listen,
-    read_durations,
-};
+use crate::report::{Asking, listen, read_durations};
 use crate::stacks::{self, StateRisk};
 use crate::tofu::call::PlanMode;
-use crate::trust::UserKey;
 
 /// Flags of every run.
 #[derive(Args, Clone, Debug, Default)]
@@ -115,7 +114,7 @@ impl Request {
     }
 
     /// Returns who says yes; what was reviewed is stricter than a yes to anything.
-    const fn approval(&self) -> Approval {
+    pub const fn approval(&self) -> Approval {
         match (self.saved, self.yes) {
             (true, _) => Approval::Saved,
             (false, true) => Approval::Given,
@@ -155,7 +154,9 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     let options = options(&request, &workspace, chosen.len(), context);
     check_arguments(&request)?;
     check_can_ask(&plan, &request, context)?;
-    let report = run(&workspace, &plan, options, (&request, &standing), context).await?;
+    let beginning =
+        Beginning { workspace: &workspace, plan: &plan, request: &request, standing: &standing, context };
+    let report = run(beginning, options).await?;
     if request.run.json {
         context.terminal.data_line(&serde_json::to_string_pretty(&report).unwrap_or_default());
     }
@@ -179,46 +180,21 @@ fn end_without_run(request: &Request, context: &Context) -> Exit {
     Exit::OK
 }
 
+/// A run that is about to begin.
+struct Beginning<'a> {
+    workspace: &'a Workspace,
+    plan: &'a RunPlan,
+    request: &'a Request,
+    standing: &'a Standing,
+    context: &'a Context,
+}
+
 /// Runs the engine and the reports side by side.
-async fn run(
-    workspace: &Workspace,
-    plan: &RunPlan,
-    mut options: RunOptions,
-    (request, standing): (&Request, &Standing),
-    context: &Context,
-) -> Result<RunReport> {
+async fn run(beginning: Beginning<'_>, mut options: RunOptions) -> Result<RunReport> {
+    let Beginning { workspace, plan, request, context, .. } = beginning;
     let (events, messages) = Events::channel();
-    let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
-    // Checking the configuration needs no credentials, so it opens no secrets either.
-    let state = if plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
-    let looked_at = standing.looked_at(&chosen, request);
-    let open = async |stacks: &[StackId]| {
-        let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
-        let purpose = Purpose { stacks, state, run_id, at_once };
-        workspace.open_session(context, events.clone(), purpose).await
-    };
-    let (session, dependents) = match open(&looked_at).await {
-        // Whoever cannot open the secrets of a dependent cannot tell what is in its state either.
-        Err(error) if error.kind() == Kind::Refused && looked_at.len() > chosen.len() => {
-            (open(&chosen).await?, Dependents::Closed)
-        }
-        opened => (opened?, Dependents::Open),
-    };
-    drop(events);
-    options.staying = match standing.check(&session, request, &chosen, dependents).await {
-        Ok(staying) => staying,
-        Err(error) => {
-            session.close().await;
-            return Err(error);
-        }
-    };
-    warn_of_the_past(workspace, &session.events);
-    warn_of_missing_locks(plan, &session.events);
-    warn_of_edits(workspace, &session.events);
-    if options.approval == Approval::Given {
-        tell_staying(&session, &options.staying);
-    }
-    let check = match check_states(&session, plan, request, context).await {
+    let (session, dependents) = beginning.open(events, &options).await?;
+    let check = match beginning.check(&session, dependents, &mut options).await {
         Ok(check) => check,
         Err(error) => {
             session.close().await;
@@ -233,6 +209,51 @@ async fn run(
     };
     let (report, ()) = tokio::join!(running, listen(messages, reports, context.asking()));
     Ok(report)
+}
+
+impl Beginning<'_> {
+    fn chosen(&self) -> Vec<StackId> {
+        self.plan.stacks().map(|run| run.stack.id.clone()).collect()
+    }
+
+    /// Opens what the chosen stacks need, and what tells whether others stand on them.
+    async fn open(&self, events: Events, options: &RunOptions) -> Result<(Session, Dependents)> {
+        let chosen = self.chosen();
+        // Checking the configuration needs no credentials, so it opens no secrets either.
+        let state = if self.plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
+        let looked_at = self.standing.looked_at(&chosen, self.request);
+        let open = async |stacks: &[StackId]| {
+            let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
+            let purpose = Purpose { stacks, state, run_id, at_once };
+            self.workspace.open_session(self.context, events.clone(), purpose).await
+        };
+        match open(&looked_at).await {
+            // Whoever cannot open the secrets of a dependent cannot tell what is in its state either.
+            Err(error) if error.kind() == Kind::Refused && looked_at.len() > chosen.len() => {
+                Ok((open(&chosen).await?, Dependents::Closed))
+            }
+            opened => Ok((opened?, Dependents::Open)),
+        }
+    }
+
+    /// Refuses what must not begin, and tells what to know beforehand.
+    async fn check(
+        &self,
+        session: &Session,
+        dependents: Dependents,
+        options: &mut RunOptions,
+    ) -> Result<StateCheck> {
+        let Self { workspace, plan, request, standing, context } = self;
+        options.staying = standing.check(session, request, &self.chosen(), dependents).await?;
+        check_protected(session, plan, request, context).await?;
+        warn_of_the_past(workspace, &session.events);
+        warn_of_missing_locks(plan, &session.events);
+        warn_of_edits(workspace, &session.events);
+        if options.approval == Approval::Given {
+            tell_staying(session, &options.staying);
+        }
+        check_states(session, plan, request, context).await
+    }
 }
 
 /// Looks where the states are, for commands that need them.
@@ -291,68 +312,6 @@ fn warn_of_missing_locks(plan: &RunPlan, events: &Events) {
             events.warn(remark.text, vec![remark.fix]);
         }
     }
-}
-
-fn reports(
-    workspace: &Workspace,
-    plan: &RunPlan,
-    options: &RunOptions,
-    request: &Request,
-    context: &Context,
-) -> Result<Vec<Box<dyn Report>>> {
-    let (runs_dir, args) = (workspace.project.runs_dir(), &request.run);
-    let process = process::this_holder(Some(options.run_id.clone()));
-    let begun = Begun { command: plan.command, mode: request.mode, removed: request.removed, process };
-    let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
-    let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
-    let console = Console::new(context.terminal, plans).choosing(scope(workspace, request, context));
-    let mut reports: Vec<Box<dyn Report>> = vec![Box::new(record), Box::new(console)];
-    let page = context.env.path("GITHUB_STEP_SUMMARY");
-    if page.is_some() || plan.stacks().count() > 1 {
-        reports.push(Box::new(MarkdownSummary::new(runs_dir.join(&options.run_id), page)));
-    }
-    if args.jsonl {
-        reports.push(Box::new(JsonLines::new(context.terminal)));
-    }
-    Ok(reports)
-}
-
-/// Returns with which words the stacks of the run can be chosen again.
-fn scope(workspace: &Workspace, request: &Request, context: &Context) -> Scope {
-    let repeats = !request.run.resume && !request.removed;
-    let typed = request.stacks.typed().filter(|_| repeats);
-    let from_here = |dir: &std::path::PathBuf| {
-        let below = dir.strip_prefix(&context.cwd).unwrap_or(dir);
-        below.display().to_string()
-    };
-    let plans = request.plans_dir.as_ref().map(from_here);
-    let asks = matches!(request.command, RunCommand::Apply | RunCommand::Destroy);
-    Scope {
-        typed,
-        stacks: workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
-        destroys: request.mode == PlanMode::Destroy,
-        keeps_no_plans: plans.is_none() && UserKey::load(&context.env).is_err(),
-        plans_dir: plans.map(|dir| quoted(&dir)),
-        to_go_on: to_go_on(request, asks),
-        saved: request.saved,
-        unattended: context.asking() == Asking::Nobody,
-    }
-}
-
-/// Returns the flags that the same command needs again.
-fn to_go_on(request: &Request, asks: bool) -> Option<String> {
-    let saved = request.saved && request.plans_dir.is_none();
-    let yes = request.yes && !request.saved && asks;
-    let allows = request.allow_destroy && request.saved;
-    let flags = [
-        ("--removed", request.removed),
-        ("--force", request.force),
-        ("--yes", yes),
-        ("--saved", saved),
-        ("--allow-destroy", allows),
-    ];
-    let flags: Vec<&str> = flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect();
-    (!flags.is_empty()).then(|| flags.join(" "))
 }
 
 fn options(request: &Request, workspace: &Workspace, stacks: usize, context: &Context) -> RunOptions {
@@ -415,32 +374,6 @@ fn check_arguments(request: &Request) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// Refuses a run that would have to ask somebody who is not there.
-fn check_can_ask(plan: &RunPlan, request: &Request, context: &Context) -> Result<()> {
-    let asks = plan.command.is_ordered() && request.approval() == Approval::Ask;
-    if !asks || context.asking() != Asking::Nobody {
-        return Ok(());
-    }
-    let why = if context.no_input { "`--no-input` was given" } else { "there is no terminal" };
-    let typed = request.typed;
-    let what = match plan.stacks().collect::<Vec<_>>().as_slice() {
-        [one] => format!("`{}`", one.stack.id),
-        several => format!("{} stacks", several.len()),
-    };
-    let words = request.stacks.typed().filter(|_| typed != "up").map(|words| format!(" {words}"));
-    let chosen = words.unwrap_or_default();
-    let resumes = if request.run.resume { " --resume" } else { "" };
-    let reviewed = || match request.run.resume {
-        true => "or apply exactly what was reviewed: `infra apply --resume --saved`".to_owned(),
-        false => format!(
-            "or apply exactly what was reviewed: `infra plan{chosen}`, then `infra apply{chosen} --saved`"
-        ),
-    };
-    Err(Error::usage(format!("`{typed}` has to ask before it changes {what}, but {why}"))
-        .hint(format!("say yes beforehand: `infra {typed}{chosen}{resumes} --yes`"))
-        .hint_if((typed == "apply").then(reviewed)))
 }
 
 /// Accepts what tofu accepts for a time: `90s`, `5m`, `1h30m`.

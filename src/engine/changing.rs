@@ -165,7 +165,7 @@ impl<'a> Conductor<'a> {
         let note = match (&outcome, waits_for.used.or(waits_for.below)) {
             (Ok(planned), None) if planned.record.is_empty() => {
                 desk.borrow_mut().finished = true;
-                self.finish_unchanged(run, since).await;
+                self.finish_unchanged(run, planned, since).await;
                 return false;
             }
             (Ok(_), None) => None,
@@ -213,7 +213,7 @@ impl<'a> Conductor<'a> {
         }
         let planned = match self.plan_of_the_turn(run, desk).await {
             Ok(planned) if planned.record.is_empty() => {
-                self.finish_unchanged(run, since).await;
+                self.finish_unchanged(run, &planned, since).await;
                 return Turn::Ended;
             }
             Ok(planned) => planned,

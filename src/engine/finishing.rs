@@ -12,7 +12,7 @@ use super::run::Conductor;
 use super::stack_life::Planned;
 use super::{applied, shared_copies};
 use crate::events::RunEvent;
-use crate::model::{RunCommand, StackReport, StackResult, StackRun, Step};
+use crate::model::{ChangeCounts, RunCommand, StackReport, StackResult, StackRun, Step};
 
 impl<'a> Conductor<'a> {
     /// Finishes a stack that cannot begin: a stop was asked for, or a stack before it did not succeed.
@@ -56,9 +56,9 @@ impl<'a> Conductor<'a> {
         self.finish(run, report(run, StackResult::Succeeded).with_counts(planned.counts()), since);
     }
 
-    pub async fn finish_unchanged(&self, run: &'a StackRun, since: Timestamp) {
+    pub async fn finish_unchanged(&self, run: &'a StackRun, planned: &Planned, since: Timestamp) {
         let ready = self.bring_former_along(run).await;
-        match ready.and_then(|()| Ok(self.life(run).forget_plan()?)) {
+        match ready.and_then(|()| Ok(self.life(run).forget_empty_plan(planned)?)) {
             Ok(()) => {
                 if self.plan.command == RunCommand::Apply && only_give_variables(&self.options.extra) {
                     self.life(run).remember_inputs().await;
@@ -94,7 +94,7 @@ impl<'a> Conductor<'a> {
                 "its plan is not what was shown, and nobody approved the difference; {}",
                 self.life(run).way_to_plans(None).replacen("plan again", "review it", 1)
             ),
-            (false, false) => "not approved".to_owned(),
+            (false, false) => StackReport::NOT_APPROVED.to_owned(),
         };
         let report = report(run, StackResult::Skipped).with_counts(planned.counts());
         self.finish(run, report.with_reason(reason), since);
@@ -112,10 +112,19 @@ impl<'a> Conductor<'a> {
     /// Returns the report of a stack whose life ended early.
     pub fn stopped_report(&self, run: &StackRun, stop: Stop) -> StackReport {
         match stop {
-            Stop::Failed(error) => StackReport { error: Some(error), ..report(run, StackResult::Failed) },
+            Stop::Failed(error) => {
+                let report = report(run, StackResult::Failed).with_counts(self.done_to(run));
+                StackReport { error: Some(error), ..report }
+            }
             Stop::Deferred(reason) => report(run, StackResult::Deferred).with_reason(reason),
             Stop::Interrupted => self.interrupted_report(run),
         }
+    }
+
+    /// Returns what an apply did to the resources of a stack before it ended.
+    fn done_to(&self, run: &StackRun) -> ChangeCounts {
+        let reached = self.session.reached_by(&run.stack.id).filter(|reached| reached.step == Step::Apply);
+        reached.map(|reached| reached.done).unwrap_or_default()
     }
 
     /// Says what was done before the stop and what was not.

@@ -187,9 +187,21 @@ impl StackLife<'_> {
     }
 
     /// Removes the saved plan of a stack in which nothing is left to be done.
-    pub fn forget_plan(self) -> Result<()> {
+    fn forget_plan(self) -> Result<()> {
         let (saved, id) = (SavedPlans::at(&self.options.plans_dir), &self.run.stack.id);
         if self.is_strict() { saved.settle(id) } else { saved.remove(id) }
+    }
+
+    /// Removes the saved plan of a stack in which nothing was to be done.
+    ///
+    /// The sign that it was there stays: a later run of saved plans alone must not miss it.
+    pub fn forget_empty_plan(self, planned: &Planned) -> Result<()> {
+        let (saved, id) = (SavedPlans::at(&self.options.plans_dir), &self.run.stack.id);
+        if planned.reviewed || self.is_strict() {
+            return saved.settle(id);
+        }
+        saved.retire(id)?;
+        saved.remove_retired(id)
     }
 
     /// What applies a saved plan may print the old values that it replaces, as showing it does.

@@ -110,7 +110,7 @@ pub struct StackReport {
     /// Whether it was planned with values that will change when the stacks before it are applied.
     #[serde(default)]
     pub provisional: bool,
-    /// What the plan does; of an interrupted apply, what was done before the stop.
+    /// What the plan does; of an apply that failed or was interrupted, what was done before.
     pub add: u32,
     /// Changed in place.
     pub change: u32,
@@ -129,6 +129,9 @@ pub struct StackReport {
 impl StackReport {
     /// Why a stack is left where only saved plans are applied.
     pub const NO_SAVED_PLAN: &str = "it has no saved plan";
+
+    /// Why a stack is left to which somebody said no.
+    pub const NOT_APPROVED: &str = "not approved";
 
     /// Returns whether it was left because it has no saved plan.
     pub fn has_no_saved_plan(&self) -> bool {
@@ -199,4 +202,14 @@ pub struct RunReport {
     pub exit_code: u8,
     /// The stacks, in the order they were to run.
     pub stacks: Vec<StackReport>,
+}
+
+impl RunReport {
+    /// Returns whether somebody said no, and nothing was done.
+    pub fn is_declined(&self) -> bool {
+        let quiet =
+            |stack: &StackReport| matches!(stack.result, StackResult::NoChanges | StackResult::Skipped);
+        let refused = |stack: &StackReport| stack.reason.as_deref() == Some(StackReport::NOT_APPROVED);
+        self.stacks.iter().all(quiet) && self.stacks.iter().any(refused)
+    }
 }

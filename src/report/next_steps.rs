@@ -6,42 +6,22 @@
 
 use std::collections::BTreeSet;
 
+use super::scope::Scope;
 use crate::model::{RunCommand, RunReport, StackError, StackId, StackReport, StackResult, quoted};
 
 /// How wide a line may be; wider ones break in a usual terminal.
 const WIDTH: usize = 80;
-
-/// What a choice of stacks can be said with.
-#[derive(Clone, Debug, Default)]
-pub struct Scope {
-    /// How the stacks of the run were chosen on the command line; nothing where that would choose others.
-    pub typed: Option<String>,
-    /// All stacks of the project.
-    pub stacks: Vec<StackId>,
-    /// Whether the plans are there to destroy.
-    pub destroys: bool,
-    /// The folder that was named for the plans, as a shell takes it.
-    pub plans_dir: Option<String>,
-    /// Whether plans cannot be kept, so that each lives for its run only.
-    pub keeps_no_plans: bool,
-    /// Whether saved plans are applied and nothing else.
-    pub saved: bool,
-    /// Whether nobody is there to be asked.
-    pub unattended: bool,
-    /// What else the same command needs to go on, such as a yes beforehand.
-    pub to_go_on: Option<String>,
-}
 
 /// Returns what to do next; nothing if there is nothing to say.
 pub(super) fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
     let end = End { report, scope };
     let (failed, unfinished) = (end.with(StackResult::Failed), end.with(StackResult::Interrupted));
     if !failed.is_empty() {
-        let again = || format!("mend what failed, then `{}`", end.again(&failed));
+        let again = || format!("mend what failed, then {}", end.again(&failed));
         return vec![end.way_out(&failed).unwrap_or_else(again)];
     }
     if !unfinished.is_empty() {
-        return vec![format!("go on where it stopped: `{}`", end.again(&unfinished))];
+        return vec![format!("go on where it stopped: {}", end.again(&unfinished))];
     }
     let (changed, quiet) = (end.with(StackResult::Succeeded), end.with(StackResult::NoChanges));
     match report.command {
@@ -91,7 +71,12 @@ impl<'a> End<'a> {
         };
         let plans = self.scope.plan_dir_flag().filter(|_| self.report.command == RunCommand::Apply);
         let flags = [plans, self.scope.to_go_on.clone()];
-        flags.into_iter().flatten().fold(command, |command, flag| format!("{command} {flag}"))
+        let command = flags.into_iter().flatten().fold(command, |command, flag| format!("{command} {flag}"));
+        match self.scope.passed.behind(&command) {
+            Some(command) => format!("`{command}`"),
+            None if self.report.stacks.len() == 1 => "the same command, with what followed `--`".to_owned(),
+            None => "the same command with `--resume`, and with what followed `--`".to_owned(),
+        }
     }
 
     fn after_plan(&self) -> Vec<String> {
@@ -101,17 +86,27 @@ impl<'a> End<'a> {
         }
         // What is provisional may change although it does not today.
         let (provisional, quiet): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|stack| stack.provisional);
+        let flags = self.scope.way_to_apply();
+        // A saved plan that loses what is protected is refused without a word about it.
+        let losing = flags.is_some() && changed.iter().any(|stack| self.loses_protected(stack));
+        let flags = flags.map(|flags| if losing { flags + " --allow-destroy" } else { flags });
         let choice = self.choice(&[changed, provisional].concat(), &quiet);
-        let words = match self.scope.keeps_no_plans {
-            true => "plan, see and apply it in one go: ",
-            false => "apply exactly this: ",
+        let words = match (self.scope.keeps_no_plans, losing) {
+            (true, _) => "plan, see and apply it in one go: ",
+            (false, true) => "apply exactly this, although what is protected loses resources: ",
+            (false, false) => "apply exactly this: ",
         };
-        let mut steps = vec![choice.step_with(words, "apply", self.scope.way_to_apply().as_deref())];
+        let mut steps = vec![choice.step_with(words, "apply", flags.as_deref())];
         let deferred = self.with(StackResult::Deferred);
         if !deferred.is_empty() {
             steps.push(self.choice(&deferred, &[]).step("then plan what waits for it: ", "plan"));
         }
         steps
+    }
+
+    fn loses_protected(&self, stack: &StackReport) -> bool {
+        let counts = stack.counts();
+        self.scope.protected.contains(&stack.id) && counts.destroy + counts.replace > 0
     }
 
     fn after_apply(&self) -> Vec<String> {
@@ -137,22 +132,6 @@ impl<'a> End<'a> {
             true => Vec::new(),
             false => vec![self.choice(&changed, &quiet).step("see what it made: ", "output")],
         }
-    }
-}
-
-impl Scope {
-    /// Returns the flags that apply the plans of this run; who can be asked needs none.
-    fn way_to_apply(&self) -> Option<String> {
-        let unasked = self.unattended && !self.keeps_no_plans;
-        self.plan_dir_flag().or_else(|| unasked.then(|| "--saved".to_owned()))
-    }
-
-    fn out_dir_flag(&self) -> String {
-        self.plans_dir.as_ref().map(|dir| format!(" --out-dir {dir}")).unwrap_or_default()
-    }
-
-    fn plan_dir_flag(&self) -> Option<String> {
-        self.plans_dir.as_ref().map(|dir| format!("--plan-dir {dir}"))
     }
 }
 
@@ -246,6 +225,8 @@ fn argument(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ChangeCounts;
+    use crate::report::Passed;
     use StackResult::{Deferred, NoChanges, Succeeded};
 
     /// Ten stacks in each of three layers.
@@ -408,6 +389,36 @@ mod tests {
             step_after(RunCommand::Apply, left.with_reason(StackReport::NO_SAVED_PLAN), &saved),
             "plan what has no saved plan: `infra plan a --out-dir kept`"
         );
+    }
+
+    #[test]
+    fn what_was_passed_on_is_needed_again_and_its_values_are_not_said() {
+        let stopped = || StackReport::new(StackId::new("a"), StackResult::Interrupted);
+        let passed = |arg: &str| Scope { passed: Passed::on(&[arg.to_owned()]), ..Scope::default() };
+
+        assert_eq!(
+            step_after(RunCommand::Apply, stopped(), &passed("-refresh=false")),
+            "go on where it stopped: `infra apply a -- '-refresh=false'`"
+        );
+        assert_eq!(
+            step_after(RunCommand::Destroy, stopped(), &passed("-var=token=x")),
+            "go on where it stopped: the same command, with what followed `--`"
+        );
+    }
+
+    #[test]
+    fn a_saved_plan_that_loses_what_is_protected_is_proposed_with_the_flag_it_needs() {
+        let losing = ChangeCounts { replace: 1, ..ChangeCounts::default() };
+        let planned = || StackReport::new(StackId::new("a"), Succeeded).with_counts(losing);
+        let protected = [StackId::new("a")].into_iter().collect();
+        let asked = Scope { protected, ..Scope::default() };
+        let unattended = Scope { unattended: true, ..asked.clone() };
+
+        assert!(
+            step_after(RunCommand::Plan, planned(), &unattended)
+                .ends_with("`infra apply a --saved --allow-destroy`")
+        );
+        assert_eq!(step_after(RunCommand::Plan, planned(), &asked), "apply exactly this: `infra apply a`");
     }
 
     #[test]

@@ -36,6 +36,9 @@ pub(super) fn words(command: RunCommand, report: &StackReport) -> String {
         }
         StackResult::NoChanges if !reason.is_empty() => format!("{}: {reason}", settled(command, report)),
         StackResult::Succeeded | StackResult::NoChanges => settled(command, report),
+        StackResult::Failed if report.counts() != ChangeCounts::default() => {
+            format!("failed after {}", report.counts())
+        }
         StackResult::Failed => "failed".to_owned(),
         StackResult::Skipped => format!("skipped: {reason}"),
         StackResult::Deferred => format!("deferred {reason}"),

@@ -58,6 +58,9 @@ fn project(consumer: &str) -> Project {
         .config("name: lab\nstacks:\n  \"02-b/consumer\":\n    inputs:\n      host: \"01-a/producer.host\"\n")
 }
 
+/// A stack that takes nothing from others.
+const UPDATED_ALONE: &str = "terraform {\n  backend \"http\" {}\n}\n\nresource \"terraform_data\" \"a\" {}\n";
+
 /// A project that is applied, and whose producer has changed since.
 fn changed(consumer: &str) -> Project {
     let project = project(consumer);
@@ -86,6 +89,41 @@ fn a_plan_that_uses_values_which_will_change_is_provisional() {
     assert_eq!(entry(&report, "02-b/consumer")["reason"], reason);
     assert_eq!(entry(&report, "01-a/producer")["provisional"], false);
     run.stderr_has("provisional");
+}
+
+#[test]
+fn why_a_plan_is_provisional_says_no_more_than_is_known() {
+    let project = changed(UPDATED).stack("03-c/after", UPDATED_ALONE).stack("03-c/next", UPDATED_ALONE);
+    let edges = "  \"03-c/after\": { depends_on: [02-b/consumer] }\n  \"03-c/next\": { depends_on: [01-a/producer] }\n";
+    let fixed = UPDATED.replace("input = var.host", "input = \"fixed\"");
+    project.write("infrastructure/02-b/consumer/main.tf", &fixed);
+    project.run("apply consumer --yes").succeeds();
+    let config = project.read("infra.yaml") + edges;
+    project.write("infra.yaml", &config);
+
+    let report = project.run("plan --all --json").succeeds().json();
+
+    assert_eq!(entry(&report, "02-b/consumer")["result"], "no_changes");
+    assert_eq!(entry(&report, "03-c/after")["reason"], "uses 02-b/consumer, which may change");
+    assert_eq!(entry(&report, "03-c/next")["reason"], "uses 01-a/producer, which will change");
+}
+
+#[test]
+fn what_a_question_lists_is_broken_at_spaces_where_the_screen_is_narrow() {
+    let project = changed_on_both_sides();
+    let mut person = AtTerminal::sized(project.command("apply --all"), 40, 60);
+
+    person.sees("[y/N]");
+    person.types("n");
+
+    let (_, screen) = person.wait();
+    let at = screen.rfind("02-b/consumer  +0").expect("a listing");
+    let lines: Vec<&str> = screen[at..].lines().take(2).collect();
+    assert_eq!(
+        lines,
+        ["02-b/consumer  +0 ~1 -0 ·", "    planned again when 01-a/producer is applied"],
+        "{screen}"
+    );
 }
 
 #[test]

@@ -51,6 +51,17 @@ fn two_projects_share_a_server_through_the_paths_of_the_worker() {
 }
 
 #[test]
+fn an_address_without_a_path_is_told_with_the_one_that_serves_states() {
+    let served = Served::start();
+    let project = project_on(&format!("http://{}", served.address)).stack("01-a/x", SIMPLE);
+
+    let run = project.run("plan --all");
+
+    run.stderr_has("`state.url` in infra.yaml has no path")
+        .stderr_has(&format!("{}/states`", served.address));
+}
+
+#[test]
 fn a_lock_on_the_server_keeps_the_real_tofu_out() {
     let server = Served::start();
     let project = project_on(&format!("http://{}/states", server.address)).stack("01-a/x", SIMPLE);

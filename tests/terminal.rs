@@ -65,6 +65,7 @@ fn a_no_to_saved_plans_of_many_stacks_says_only_that_nothing_was_done() {
         let (code, screen) = person.wait();
         let said = screen.rsplit_once("attribute)").expect("a question").1;
         assert_eq!(code, Some(1), "{screen}");
+        assert!(!screen.contains("planned again"), "nothing that it was made from changes: {screen}");
         assert_eq!(
             said.trim_start_matches(['n', '^', 'D', '\u{8}', ' ']).trim(),
             "nothing was done",
@@ -185,7 +186,30 @@ fn ctrl_c_at_the_question_ends_the_run_without_a_change() {
 
     let (code, screen) = person.wait();
     assert_eq!(code, Some(130), "{screen}");
+    let said = screen.rsplit_once("attribute)").expect("a question").1;
+    assert_eq!(said.lines().next().map(str::trim), Some(""), "{screen}");
     assert!(project.resources("x").is_empty());
+}
+
+#[test]
+fn ctrl_c_at_the_question_of_a_destruction_begins_a_line_and_repeats_no_value() {
+    let project = Project::new().stack("01-a/x", &format!("{SIMPLE}\nvariable \"token\" {{}}\n"));
+    project.run("apply --yes -- -var token=s3cr3t").succeeds();
+    let mut command = project.command("destroy");
+    command.args(["--", "-var", "token=s3cr3t"]);
+    let person = AtTerminal::start(command);
+    person.sees("Type the project's name to go on:");
+
+    kill(person.pid(), Signal::SIGINT).expect("a running process");
+
+    let (code, screen) = person.wait();
+    let said = screen.rsplit_once("to go on:").expect("a question").1;
+    assert_eq!((code, said.lines().next().map(str::trim)), (Some(130), Some("")), "{screen}");
+    assert!(
+        said.contains("next: go on where it stopped: the same command, with what followed `--`"),
+        "{screen}"
+    );
+    assert!(!screen.contains("s3cr3t"), "{screen}");
 }
 
 #[test]

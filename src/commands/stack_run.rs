@@ -249,6 +249,7 @@ impl Beginning<'_> {
         warn_of_the_past(workspace, &session.events);
         warn_of_missing_locks(plan, &session.events);
         warn_of_edits(workspace, &session.events);
+        warn_of_bare_address(workspace, &session.events);
         if options.approval == Approval::Given {
             tell_staying(session, &options.staying);
         }
@@ -299,6 +300,16 @@ fn warn_of_edits(workspace: &Workspace, events: &Events) {
     };
     let hint = "render it: `infra configure`".to_owned();
     events.warn(format!("{changed} changed since the last `infra configure`"), vec![hint]);
+}
+
+/// Tells of a server whose every answer would be that there is no state: its states lie below a path.
+fn warn_of_bare_address(workspace: &Workspace, events: &Events) {
+    let url = workspace.project.state.url.as_deref().unwrap_or_default().trim_end_matches('/');
+    let is_bare = url.split_once("://").is_some_and(|(_, host)| !host.contains('/'));
+    if is_bare {
+        let hint = format!("a server of `infra state serve` has its states at `{url}/states`");
+        events.warn(format!("`state.url` in infra.yaml has no path: `{url}`"), vec![hint]);
+    }
 }
 
 /// Tells once which states nothing keeps from being written by two runs.

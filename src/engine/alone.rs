@@ -80,20 +80,35 @@ impl<'a> Conductor<'a> {
             return report;
         }
         let will_change = |id: &&StackId| self.tally.borrow().will_change(id);
-        let changing: Vec<&str> =
-            self.upstream_of(&report.id).filter(will_change).map(StackId::as_str).collect();
+        let changing: Vec<&StackId> = self.upstream_of(&report.id).filter(will_change).collect();
         let lacks_state = report.error.as_ref().is_some_and(tells_of_missing_state);
         match report.result {
             _ if changing.is_empty() => report,
             StackResult::Succeeded | StackResult::NoChanges => {
-                report.provisional(format!("uses outputs of {}, which will change", changing.join(", ")))
+                let reason = self.why_provisional(&report.id, &changing);
+                report.provisional(reason)
             }
             StackResult::Failed if lacks_state => {
                 let deferred = StackReport { result: StackResult::Deferred, error: None, ..report };
-                deferred.with_reason(format!("until {} is applied", changing.join(", ")))
+                deferred.with_reason(format!("until {} is applied", listed(&changing)))
             }
             _ => report,
         }
+    }
+
+    /// Says which stacks a plan waits for: those it takes values from, or else those it only is said to
+    /// depend on.
+    fn why_provisional(&self, id: &StackId, changing: &[&StackId]) -> String {
+        let run = self.runs[self.numbers[id]];
+        let gives = |id: &StackId| {
+            let input = run.inputs.values().any(|from| from.stack == *id);
+            input || run.stack.reads.iter().any(|(read, _)| read == id)
+        };
+        let (used, before): (Vec<&StackId>, Vec<&StackId>) = changing.iter().partition(|id| gives(id));
+        let (verb, named) = if used.is_empty() { ("uses", before) } else { ("uses outputs of", used) };
+        // One that has nothing to do today may have when what is below it is applied.
+        let certain = named.iter().any(|id| self.tally.borrow().has_applied(id));
+        format!("{verb} {}, which {} change", listed(&named), if certain { "will" } else { "may" })
     }
 
     /// Returns the stacks of this run whose values a stack uses.
@@ -101,6 +116,10 @@ impl<'a> Conductor<'a> {
         let run = self.runs[self.numbers[id]];
         run.stack.depends_on.iter().filter(|id| self.numbers.contains_key(id))
     }
+}
+
+fn listed(ids: &[&StackId]) -> String {
+    ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 fn planned_report(run: &StackRun, planned: &Planned) -> StackReport {

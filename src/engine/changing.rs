@@ -172,6 +172,11 @@ impl<'a> Conductor<'a> {
             (Ok(planned), Some(first)) if planned.record.is_empty() => {
                 waits_for.used.map(|_| format!("no changes today; planned again when {first} is applied"))
             }
+            // A saved plan is taken as it is unless what it was made from changes.
+            (Ok(planned), Some(_)) if planned.reviewed && waits_for.used.is_none() => None,
+            (Ok(planned), Some(first)) if planned.reviewed => {
+                Some(format!("planned again when {first} is applied, if that changes what it uses"))
+            }
             (Ok(_), Some(first)) => Some(format!("planned again when {first} is applied")),
             (Err(Stop::Interrupted), _) => return false,
             (Err(_), None) => {

@@ -69,7 +69,7 @@ impl Tally {
         run.after.iter().filter(|id| !self.left.contains(id)).find(is_in_the_way)
     }
 
-    /// Returns whether a stack was changed in this run.
+    /// Returns whether a stack was changed in this run, or has changes if it was only planned.
     pub fn has_applied(&self, id: &StackId) -> bool {
         self.result_of(id) == Some(StackResult::Succeeded)
     }

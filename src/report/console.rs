@@ -276,8 +276,8 @@ impl Console {
             }
             _ => "stopping at once",
         };
-        // The cursor may stand behind a question, or behind the terminal's own `^C`.
-        let fresh_line = if self.terminal.is_live() { "\n" } else { "" };
+        // The cursor may stand behind the terminal's own `^C`; behind a question it does no more.
+        let fresh_line = if self.terminal.is_live() && !self.asking { "\n" } else { "" };
         self.note(&format!("{fresh_line}{}: {text}", self.terminal.paint(Tone::Warn, "interrupted")));
     }
 

@@ -45,7 +45,11 @@ async fn answer(asking: Asking, question: &Question, mut reply: oneshot::Sender<
     };
     let answer = tokio::select! {
         answer = prompt::ask(&terminal, question) => answer,
-        () = reply.closed() => return,
+        () = reply.closed() => {
+            // The cursor stands behind the question, or behind the terminal's own `^C`.
+            terminal.alert("");
+            return;
+        }
     };
     let _ = reply.send(answer);
 }

@@ -1,6 +1,7 @@
 //! The plan on the screen: tofu's own text without its preamble, or a list of addresses.
 
 use super::differences::{difference_lines, signed};
+use super::fit::{text_width, wrap};
 use super::terminal::{Terminal, Tone};
 use crate::model::{ChangeCounts, PlanDifference, ResourceChange, Safe, StackId};
 
@@ -40,11 +41,12 @@ pub(super) fn listing(terminal: &Terminal, plan: Listing<'_>) -> Vec<String> {
         true => outputs.then(|| "outputs only".to_owned()),
         false => Some(ChangeCounts::of(plan.changes).to_string()),
     };
-    let words: Vec<String> = counts.into_iter().chain(plan.note.map(str::to_owned)).collect();
-    if words.is_empty() {
-        return Vec::new();
-    }
-    let heading = heading(terminal, plan.stack, &words.join(" · "));
+    let heading = match (counts, plan.note) {
+        (None, None) => return Vec::new(),
+        (Some(counts), None) => heading(terminal, plan.stack, &counts),
+        (None, Some(note)) => heading(terminal, plan.stack, note),
+        (Some(counts), Some(note)) => noted(terminal, &heading(terminal, plan.stack, &counts), note),
+    };
     let lines: Vec<String> = match plan.differences {
         [] => plan.changes.iter().map(|change| change_line(terminal, change)).collect(),
         differences => differences.iter().flat_map(|one| difference_lines(terminal, one)).collect(),
@@ -61,7 +63,24 @@ pub(super) fn whole(terminal: &Terminal, plan: Listing<'_>, text: &[Safe]) -> Ve
 }
 
 fn heading(terminal: &Terminal, stack: &StackId, words: &str) -> String {
-    format!("{}  {words}", terminal.paint_data(Tone::Strong, stack.as_str()))
+    let line = format!("{}  {words}", terminal.paint_data(Tone::Strong, stack.as_str()));
+    fitted(terminal, &line)
+}
+
+/// Adds what else to know to a heading: behind it, or below it where the screen is too narrow.
+fn noted(terminal: &Terminal, heading: &str, note: &str) -> String {
+    let line = format!("{heading} · {note}");
+    match terminal.out_columns() {
+        Some(columns) if text_width(&line) >= columns => {
+            format!("{heading} ·\n{}", fitted(terminal, &format!("    {note}")))
+        }
+        _ => line,
+    }
+}
+
+/// Breaks a line at spaces where the screen is too narrow for it.
+fn fitted(terminal: &Terminal, line: &str) -> String {
+    terminal.out_columns().map_or_else(|| line.to_owned(), |columns| wrap(line, columns, 4))
 }
 
 /// Makes what a provisioner printed harmless: no escape sequence reaches the terminal.

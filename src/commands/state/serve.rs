@@ -104,6 +104,7 @@ pub(super) async fn run(args: &ServeArgs, context: &Context) -> Result<Exit> {
         context.terminal.alert("warning: without TLS, passwords and states can be read on the way");
     }
     let server = Server::start_with(listener, service, tls)?;
+    context.terminal.note(&format!("`state.url` in infra.yaml: {scheme}://{}/states", server.address()));
     context.terminal.data_line(&format!("listening on {scheme}://{}", server.address()));
     until_told(server, context).await;
     Ok(Exit::OK)

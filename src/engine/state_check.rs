@@ -17,8 +17,10 @@ use super::renamed_stacks::{Rename, rename_candidates_for, renamed_error};
 use super::seen_state::{Seen, described};
 use super::session::Session;
 use super::state_move::{broken_off, release_left_behind};
+use super::state_recover::copies_of_this_checkout;
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
 use crate::error::{Error, Result};
+use crate::model::project::LockFile;
 use crate::model::{Backend, Stack, StackError, StackId, quoted};
 use crate::stacks;
 use crate::state::{Moved, StateName, StateStatus};
@@ -65,12 +67,31 @@ pub async fn check_states(session: &Session, ids: &[StackId]) -> StateCheck {
             Err(error) => drop(check.problems.insert(id.clone(), error)),
         }
     }
+    tell_of_copies(session, &new);
     match rename_candidates_for(session, &new).await {
         Ok(renames) => check.renames = renames,
         // Whether one of them is a former stack cannot be told, and that is no "no".
         Err(error) => check.problems.extend(new.into_iter().map(|id| (id, error.clone()))),
     }
     check
+}
+
+/// Tells of new stacks that were applied in this very folder before, as the copies on this machine say.
+///
+/// It is no reason to stop: a project may be tried out, deleted and begun anew under the same path.
+fn tell_of_copies(session: &Session, new: &BTreeSet<StackId>) {
+    if session.project.state.lock_file == LockFile::Off {
+        return;
+    }
+    for (id, facts) in copies_of_this_checkout(session, new) {
+        let message = format!(
+            "`{id}` has no state here, but was applied in this folder before ({}): a copy of its state is kept",
+            described(&facts)
+        );
+        let hint =
+            format!("if it is the same one, bring it back: `infra state recover {}`", quoted(id.as_str()));
+        session.tell_once(Some(&id), message, vec![hint]);
+    }
 }
 
 impl StateCheck {

@@ -5,6 +5,7 @@
 //! with one state are worse than none, so a copy whose checkout still has it is refused, and
 //! what comes from a store is moved, not copied. Begin at [`copy_for`].
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -127,6 +128,23 @@ fn newest_of(copies: Vec<SafetyCopy>, session: &Session, id: &StackId) -> Option
         copy.facts.stack == *id && same_project
     };
     copies.into_iter().filter(is_ours).max_by_key(|copy| copy.facts.written)
+}
+
+/// Returns what this very checkout had of stacks, as the copies on this machine say; empty ones are left out.
+pub(super) fn copies_of_this_checkout(
+    session: &Session,
+    ids: &BTreeSet<StackId>,
+) -> Vec<(StackId, StateFacts)> {
+    let project = &session.project;
+    let copies = SafetyCopies::of(&session.env, project.state.copies, session.clock);
+    let Some(copies) = copies.filter(|_| !ids.is_empty()) else { return Vec::new() };
+    let is_ours = |copy: &SafetyCopy| copy.facts.root == project.root && ids.contains(&copy.facts.stack);
+    let ours = copies.all().unwrap_or_default().into_iter().filter(is_ours);
+    let facts = ours.filter_map(|copy| {
+        let facts = StateFacts::of(&copies.read(&copy).ok()?).filter(|facts| facts.resources > 0)?;
+        Some((copy.facts.stack, facts))
+    });
+    facts.collect()
 }
 
 /// Returns whether `infra.lock` knows a state of a stack.

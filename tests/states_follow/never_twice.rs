@@ -297,3 +297,14 @@ fn a_list_of_states_leaves_out_what_is_elsewhere_and_shows_the_rest() {
         shown.stdout_has("thing");
     }
 }
+
+#[test]
+fn what_was_applied_in_this_folder_before_anything_was_committed_is_told() {
+    let project = applied();
+    remove_dir(&project.path(".infra"));
+    std::fs::remove_file(project.path("infra.lock")).unwrap();
+
+    let told = project.run("plan net").succeeds().stderr_has("was applied in this folder before");
+    project.run(&format!("{} --yes", told.advice("state recover"))).succeeds();
+    project.run("plan net --detailed-exitcode").succeeds().stderr_lacks("before");
+}

@@ -164,7 +164,11 @@ pub async fn has_state(session: &Session, id: &StackId) -> Result<bool> {
 /// Returns why a copy must not be used: the checkout that wrote it still has the state, or gave it on.
 pub async fn lives_elsewhere(session: &Session, copy: &FoundCopy) -> Option<String> {
     let (root, own) = (&copy.origin, &session.project.root);
-    if matches!(copy.source, Source::Store(_)) || root == own || !root.is_dir() {
+    if matches!(copy.source, Source::Store(_)) {
+        let words = "with `--force` it is moved from there, and that checkout is told";
+        return is_of_checkout(root).then(|| words.to_owned());
+    }
+    if root == own || !root.is_dir() {
         return None;
     }
     let stores = std::iter::once(root.join(".infra/state")).chain(store_of(root));
@@ -189,6 +193,12 @@ pub async fn lives_elsewhere(session: &Session, copy: &FoundCopy) -> Option<Stri
         }
     }
     None
+}
+
+/// Returns whether a folder of states is that of a checkout, and no backup of one.
+fn is_of_checkout(folder: &Path) -> bool {
+    let root = folder.ends_with(".infra/state").then(|| folder.ancestors().nth(2)).flatten();
+    root.is_some_and(|root| root.join("infra.yaml").exists() || root.join(".git").exists())
 }
 
 /// Returns the folder that another checkout names for its states, if it is one.

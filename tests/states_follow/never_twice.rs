@@ -102,7 +102,9 @@ fn what_is_taken_from_another_checkout_is_moved_and_not_doubled() {
     let clone = cloned(&project);
     let from = project.root().display().to_string();
 
-    clone.run(&format!("state recover --all --from {from} --yes")).succeeds();
+    let refused = clone.run(&format!("state recover net --from {from} --yes")).exits(1);
+    clone.run(&format!("{} --yes", refused.advice("--force"))).succeeds();
+    clone.run(&format!("state recover --all --from {from} --force --yes")).succeeds();
 
     unchanged(&clone);
     project.run("apply --all --yes").exits(65).stderr_has("was moved to");

@@ -12,7 +12,7 @@ use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, FoundCopy, Session, StateNeed};
 use crate::error::{Error, Exit, Result};
-use crate::model::{Backend, StackId, counted, human_duration, in_plain_sight};
+use crate::model::{Backend, StackId, counted, human_duration, in_plain_sight, quoted};
 use crate::report::Asking;
 use crate::stacks;
 
@@ -151,11 +151,13 @@ async fn check_alone(session: &Session, copy: &FoundCopy, args: &RecoverArgs) ->
         return Ok(());
     };
     let id = &copy.id;
+    let from = args.from.as_ref().map(|dir| format!(" --from {}", quoted(&dir.display().to_string())));
+    let forced = format!("infra state recover {}{} --force", quoted(id.as_str()), from.unwrap_or_default());
     Err(Error::failed(format!("another checkout still has the state of `{id}`"))
         .fact("checkout", copy.origin.display().to_string())
         .detail(why)
         .hint("let both use one store: `state: { store: … }` in infra.yaml, then `infra state migrate --all` there")
-        .hint(format!("if that checkout is given up: `infra state recover {} --force`", crate::model::quoted(id.as_str()))))
+        .hint(format!("if that checkout is given up: `{forced}`")))
 }
 
 fn nothing_found(id: &StackId, args: &RecoverArgs) -> Error {
@@ -165,7 +167,7 @@ fn nothing_found(id: &StackId, args: &RecoverArgs) -> Error {
     };
     Error::failed(format!("{place} hold no state of `{id}`"))
         .hint("look elsewhere: `--from DIR`, another checkout or a folder of states")
-        .hint(format!("to start over on purpose: `infra state forget {}`", crate::model::quoted(id.as_str())))
+        .hint(format!("to start over on purpose: `infra state forget {}`", quoted(id.as_str())))
 }
 
 fn show(copy: &FoundCopy, context: &Context) {

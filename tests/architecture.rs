@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 /// What each module may use of this crate, beside itself; `error` and `model` are free for all.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("atomic_file", &[]),
-    ("backends", &["atomic_file", "process", "project", "stacks", "state", "tofu", "trust"]),
     ("bug", &[]),
     ("error", &[]),
     ("events", &[]),

@@ -4,11 +4,11 @@
 //! relative folder is below the project's root. Two texts may mean one place. Nothing here
 //! asks a place anything. Begin at [`KeptAt::of`].
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use super::state_place::StatePlace;
 use crate::error::{Error, Result};
-use crate::model::{Clock, Environment, Project};
+use crate::model::{Clock, Environment, Project, without_dots};
 use crate::state::{Retention, StateStore, StorePlace};
 
 /// The word for the project's own folder.
@@ -57,7 +57,7 @@ impl KeptAt {
             return server(text);
         }
         let target = match StorePlace::parse(text, root)? {
-            StorePlace::Folder(folder) => StorePlace::Folder(clean(&folder)),
+            StorePlace::Folder(folder) => StorePlace::Folder(without_dots(&folder)),
             bucket @ StorePlace::Bucket(_) => bucket,
         };
         let own = Self::embedded(root);
@@ -80,7 +80,7 @@ impl KeptAt {
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.target, &other.target) {
             (Target::Store(StorePlace::Folder(one)), Target::Store(StorePlace::Folder(other))) => {
-                clean(one) == clean(other)
+                without_dots(one) == without_dots(other)
             }
             (Target::Store(StorePlace::Bucket(one)), Target::Store(StorePlace::Bucket(other))) => {
                 one.is_same(other)
@@ -179,21 +179,6 @@ fn server(text: &str) -> Result<KeptAt> {
 
 fn origin(url: &str) -> Option<String> {
     Some(reqwest::Url::parse(url).ok()?.origin().ascii_serialization())
-}
-
-/// Returns a path without dots; two spellings of one folder are the same then.
-fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(clean.components().next_back(), Some(Component::Normal(_))) => {
-                clean.pop();
-            }
-            other => clean.push(other),
-        }
-    }
-    clean
 }
 
 #[cfg(test)]

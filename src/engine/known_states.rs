@@ -64,8 +64,8 @@ fn tell(session: &Session, id: &StackId, message: String, hints: Vec<String>) {
 
 /// Adds the states that exist and are not in the file yet.
 pub async fn note_missing(session: &Session, ids: &[StackId]) {
-    let is_known = |id: &StackId| session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(id));
-    let unknown = ids.iter().filter(|id| !is_known(id)).filter_map(|id| session.stack(id).ok());
+    let unknown =
+        ids.iter().filter(|id| session.known_state(id).is_none()).filter_map(|id| session.stack(id).ok());
     let looks = futures::stream::iter(unknown).map(|stack| follow(session, stack, Noting::Missing));
     // One that cannot be read is told by those who need it.
     let _: Vec<Result<()>> = looks.buffer_unordered(TOGETHER).collect().await;
@@ -101,12 +101,11 @@ async fn follow(session: &Session, stack: &Stack, noting: Noting) -> Result<()> 
         claim(session, &home).await;
     }
     let left = Left::of(session, id, &bytes);
-    let is_known = || session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(id));
     match (noting, left) {
         (Noting::Emptied | Noting::Destroyed, Left::Nothing | Left::Outputs)
         | (Noting::Destroyed, Left::Unknown) => note_lineage(session, id, None),
         // What has nothing to lose needs no entry; one that is there stays until a destroy.
-        (Noting::Changed | Noting::Missing, Left::Nothing) if !is_known() => Ok(()),
+        (Noting::Changed | Noting::Missing, Left::Nothing) if session.known_state(id).is_none() => Ok(()),
         _ => note_lineage(session, id, Some(facts.lineage)),
     }
 }
@@ -156,9 +155,7 @@ pub async fn kept_states(session: &Session, ids: &[StackId]) -> KeptStates {
         futures::stream::iter(stacks).map(async |stack| (&stack.id, has_anything(session, stack).await));
     let found: Vec<(&StackId, bool)> = looks.buffered(TOGETHER).collect().await;
     let there: Vec<StackId> = found.into_iter().filter(|(_, has)| *has).map(|(id, _)| id.clone()).collect();
-    let is_known =
-        |id: &&StackId| session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(*id));
-    let unknown = there.iter().filter(|id| !is_known(id)).cloned().collect();
+    let unknown = there.iter().filter(|id| session.known_state(id).is_none()).cloned().collect();
     KeptStates { there, unknown }
 }
 

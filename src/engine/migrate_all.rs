@@ -137,7 +137,7 @@ async fn look(session: &Session, id: &StackId, from: &KeptAt) -> Result<Option<O
 
 /// Refuses another state than the one that `infra.lock` knows.
 fn check_known(session: &Session, id: &StackId, from: &KeptAt, facts: &StateFacts) -> Result<()> {
-    let known = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(id));
+    let known = session.known_state(id);
     match known.filter(|known| known.lineage != facts.lineage) {
         Some(known) => Err(Error::invalid(format!(
             "the state of `{id}` at `{from}` is not the one that `infra.lock` knows"
@@ -160,7 +160,7 @@ async fn is_closed_here(session: &Session, id: &StackId) -> Result<bool> {
 
 /// Returns whether a move was ended by force before `infra.lock` knew of it.
 fn is_unnoted(session: &Session, id: &StackId, here: &KeptAt) -> bool {
-    let known = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(id));
+    let known = session.known_state(id);
     let root = &session.project.root;
     known.is_some_and(|known| KeptAt::parse(&known.kept, root).is_ok_and(|kept| !kept.is_same(here)))
 }

@@ -3,9 +3,9 @@
 use super::seen_state::described;
 use super::session::Session;
 use crate::backends::{KeptAt, StateFacts};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::model::{Project, StackError, StackId, in_plain_sight, quoted};
-use crate::state::Moved;
+use crate::state::{Moved, StateStatus};
 
 /// What stands before the new name where the state was.
 const RENAMED: &str = "the stack ";
@@ -62,8 +62,15 @@ pub(super) fn moved_away(id: &StackId, moved: &Moved) -> Error {
     ))
 }
 
-/// Makes the error of a state that a project of another name wrote.
-pub(super) fn of_another_project(id: &StackId, other: &str, project: &Project) -> Error {
+/// Refuses a state that a project of another name wrote.
+pub(super) fn check_project(project: &Project, id: &StackId, status: &StateStatus) -> Result<()> {
+    match status.other_project(project) {
+        Some(other) => Err(of_another_project(id, other, project)),
+        None => Ok(()),
+    }
+}
+
+fn of_another_project(id: &StackId, other: &str, project: &Project) -> Error {
     let place = KeptAt::of(project).map(|place| place.text().to_owned()).unwrap_or_default();
     let other = in_plain_sight(other);
     Error::invalid(format!("the state of `{id}` belongs to the project `{other}`"))

@@ -148,7 +148,7 @@ async fn state_of(session: &Session, id: &StackId, new: &[&Stack]) -> Option<Gon
     let (facts, bytes) = match Seen::at(&home).await {
         Ok(Seen { status, .. }) if is_not_asked_about(session, &status) => return None,
         Ok(Seen { facts: Some(facts), .. }) => (Some(facts), home.read().await.ok().flatten()),
-        Ok(_) if is_known(session, id) => (None, None),
+        Ok(_) if session.known_state(id).is_some() => (None, None),
         Ok(_) => return None,
         Err(_) => (None, None),
     };
@@ -159,13 +159,7 @@ async fn state_of(session: &Session, id: &StackId, new: &[&Stack]) -> Option<Gon
 
 /// What was given up, went somewhere else or is another project's is no former stack of this one.
 fn is_not_asked_about(session: &Session, status: &StateStatus) -> bool {
-    let project = &session.project;
-    let of_another = status.project.as_ref().is_some_and(|name| project.is_named && *name != project.name);
-    status.left_behind || status.moved.is_some() || of_another
-}
-
-fn is_known(session: &Session, id: &StackId) -> bool {
-    session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(id))
+    status.left_behind || status.moved.is_some() || status.other_project(&session.project).is_some()
 }
 
 /// Returns the resources of a state; its own secrets are gone with its folder, those of its successor may
@@ -244,8 +238,7 @@ async fn lineages_of<'a>(
             _ => None,
         };
         // What cannot be read is believed to be what `infra.lock` says.
-        let lock = session.infra_lock.as_ref().ok();
-        let known = || lock?.states.get(&stack.id).map(|known| known.lineage.clone());
+        let known = || session.known_state(&stack.id).map(|known| known.lineage.clone());
         Some((stack.id.clone(), facts.map(|facts| facts.lineage).or_else(known)?))
     };
     let found: Vec<_> = futures::stream::iter(stacks).map(look).buffered(TOGETHER).collect().await;

@@ -20,7 +20,7 @@ pub async fn resources_of(session: &Session, stack: &Stack) -> Result<usize> {
         home => home.read().await.ok(),
     };
     let state = match read {
-        Some(None) if is_known(session, stack) => return Err(elsewhere(stack)),
+        Some(None) if session.known_state(&stack.id).is_some() => return Err(elsewhere(stack)),
         Some(None) => return Ok(0),
         Some(Some(bytes)) => open_state(session, &stack.id, &bytes).ok(),
         None => None,
@@ -31,11 +31,6 @@ pub async fn resources_of(session: &Session, stack: &Stack) -> Result<usize> {
         None => pull_state(session, &stack.id).await?,
     };
     count(&state).ok_or_else(|| Error::invalid(format!("the state of `{}` is no JSON", stack.id)))
-}
-
-/// Returns whether the project knows a state of a stack that is not where it should be.
-fn is_known(session: &Session, stack: &Stack) -> bool {
-    session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(&stack.id))
 }
 
 fn elsewhere(stack: &Stack) -> Error {

@@ -18,8 +18,8 @@ use super::reached::Reached;
 use super::stack_secrets::StackSecrets;
 use super::surroundings::{Repository, Surroundings};
 use crate::backends::{
-    HomeParts, InfraLock, StateHome, StatePlace, home_of, open_place, read_infra_lock, state_name,
-    store_environment,
+    HomeParts, InfraLock, KnownState, StateHome, StatePlace, home_of, open_place, read_infra_lock,
+    state_name, store_environment,
 };
 use crate::error::{Error, Result};
 use crate::events::Events;
@@ -332,6 +332,11 @@ impl Session {
             Some(former) => StateName::parse(former.state_name()),
             None => state_name(stack),
         }
+    }
+
+    /// Returns what `infra.lock` knows of the state of a stack, as far as it can be read.
+    pub(super) fn known_state(&self, id: &StackId) -> Option<&KnownState> {
+        self.infra_lock.as_ref().ok()?.states.get(id)
     }
 
     /// Returns where the state of a stack lies.

@@ -127,10 +127,9 @@ async fn read(session: &Session, name: &StateName) -> Result<Option<Vec<u8>>> {
 
 /// Several projects may share one place: what another one applied is not this one's to destroy.
 async fn is_ours(session: &Session, name: &StateName) -> Result<bool> {
-    let project = &session.project;
     let Some(home) = session.home_named(name)? else { return Ok(false) };
-    let owner = home.status().await?.and_then(|status| status.project);
-    Ok(owner.is_none_or(|name| !project.is_named || name == project.name))
+    let status = home.status().await?.unwrap_or_default();
+    Ok(status.other_project(&session.project).is_none())
 }
 
 fn pack(home: &Path) -> Result<Parcel> {

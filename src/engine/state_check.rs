@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::StreamExt as _;
 
 use super::left_behind::{LeftBehind, left_behind, way_along};
-use super::misplaced_state::{copy_here, half_moved, moved_away, new_name_in, not_moved, of_another_project};
+use super::misplaced_state::{check_project, copy_here, half_moved, moved_away, new_name_in, not_moved};
 use super::missing_state::MissingState;
 use super::renamed_stacks::{Rename, rename_candidates_for, renamed_error};
 use super::seen_state::{Seen, described};
@@ -44,7 +44,7 @@ pub struct StateCheck {
 
 /// How the state of a stack stands.
 #[derive(Debug)]
-pub(super) enum Standing {
+pub(super) enum Whereabouts {
     /// It is where it should be, or it is tofu's business alone.
     Here,
     /// It is there under the name of a former id.
@@ -56,14 +56,15 @@ pub(super) enum Standing {
 /// Looks at the states of stacks and of those that feed them.
 pub async fn check_states(session: &Session, ids: &[StackId]) -> StateCheck {
     let stacks = with_feeding(session, ids);
-    let looks = futures::stream::iter(stacks).map(async |stack| (&stack.id, standing(session, stack).await));
-    let found: Vec<(&StackId, Result<Standing>)> = looks.buffered(TOGETHER).collect().await;
+    let looks =
+        futures::stream::iter(stacks).map(async |stack| (&stack.id, whereabouts(session, stack).await));
+    let looked: Vec<(&StackId, Result<Whereabouts>)> = looks.buffered(TOGETHER).collect().await;
     let (mut check, mut new) = (StateCheck::default(), BTreeSet::new());
-    for (id, standing) in found {
-        match standing {
-            Ok(Standing::Here) => {}
-            Ok(Standing::Former(was)) => drop(check.former.insert(id.clone(), was)),
-            Ok(Standing::Nowhere) => drop(new.insert(id.clone())),
+    for (id, found) in looked {
+        match found {
+            Ok(Whereabouts::Here) => {}
+            Ok(Whereabouts::Former(was)) => drop(check.former.insert(id.clone(), was)),
+            Ok(Whereabouts::Nowhere) => drop(new.insert(id.clone())),
             Err(error) => drop(check.problems.insert(id.clone(), error)),
         }
     }
@@ -127,7 +128,7 @@ pub async fn require_own(session: &Session, id: &StackId) -> Result<()> {
     let status = session.home_of(stack)?.status().await?.unwrap_or_default();
     match &status.moved {
         Some(moved) => Err(gone_away(session, id, moved).await),
-        None => check_project(session, stack, &status),
+        None => check_project(&session.project, &stack.id, &status),
     }
 }
 
@@ -156,15 +157,15 @@ fn with_feeding<'a>(session: &'a Session, ids: &[StackId]) -> Vec<&'a Stack> {
 }
 
 /// Returns how the state of a stack stands.
-pub(super) async fn standing(session: &Session, stack: &Stack) -> Result<Standing> {
+pub(super) async fn whereabouts(session: &Session, stack: &Stack) -> Result<Whereabouts> {
     if stack.backend != Backend::Embedded {
-        return standing_of_own_block(session, stack).await;
+        return whereabouts_of_own_block(session, stack).await;
     }
     if session.place.is_none() {
-        return Ok(Standing::Here);
+        return Ok(Whereabouts::Here);
     }
     let home = session.home_named(&state_name(stack)?)?;
-    let Some(home) = home else { return Ok(Standing::Here) };
+    let Some(home) = home else { return Ok(Whereabouts::Here) };
     let Seen { facts, status } = Seen::at(&home).await?;
     if let Some(moved) = &status.moved {
         return Err(gone_away(session, &stack.id, moved).await);
@@ -174,12 +175,12 @@ pub(super) async fn standing(session: &Session, stack: &Stack) -> Result<Standin
     }
     match facts {
         Some(facts) => {
-            check_project(session, stack, &status)?;
+            check_project(&session.project, &stack.id, &status)?;
             check_lineage(session, stack, &facts)?;
             check_kept(session, stack, &facts).await?;
-            Ok(Standing::Here)
+            Ok(Whereabouts::Here)
         }
-        None => standing_of_none(session, stack).await,
+        None => whereabouts_of_none(session, stack).await,
     }
 }
 
@@ -205,7 +206,7 @@ async fn gone_away(session: &Session, id: &StackId, moved: &Moved) -> Error {
 /// Refuses a copy of a state that lives on elsewhere: `infra.lock` names another place, and that has it.
 async fn check_kept(session: &Session, stack: &Stack, facts: &StateFacts) -> Result<()> {
     let project = &session.project;
-    let Some(known) = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(&stack.id)) else {
+    let Some(known) = session.known_state(&stack.id) else {
         return Ok(());
     };
     let (kept, here) = (KeptAt::parse(&known.kept, &project.root)?, KeptAt::of(project)?);
@@ -224,12 +225,12 @@ async fn check_kept(session: &Session, stack: &Stack, facts: &StateFacts) -> Res
 }
 
 /// A block with a place of its own is tofu's business, unless infra kept the state before.
-async fn standing_of_own_block(session: &Session, stack: &Stack) -> Result<Standing> {
-    let known = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(&stack.id));
-    let Some(known) = known else { return Ok(Standing::Here) };
+async fn whereabouts_of_own_block(session: &Session, stack: &Stack) -> Result<Whereabouts> {
+    let known = session.known_state(&stack.id);
+    let Some(known) = known else { return Ok(Whereabouts::Here) };
     let home = session.home_of(stack)?;
     if !home.is_readable() || home.facts().await?.is_some() {
-        return Ok(Standing::Here);
+        return Ok(Whereabouts::Here);
     }
     let (id, kind) = (&stack.id, home.kind());
     Err(Error::invalid(format!("the state of `{id}` is still kept at `{}`", known.kept))
@@ -253,7 +254,7 @@ fn way_to_own_block(session: &Session, stack: &Stack) -> String {
 }
 
 /// Returns what it means that the place has no state of a stack.
-async fn standing_of_none(session: &Session, stack: &Stack) -> Result<Standing> {
+async fn whereabouts_of_none(session: &Session, stack: &Stack) -> Result<Whereabouts> {
     let lock = session.infra_lock.as_ref().map_err(|error| unknown(stack, error))?;
     if let Some(known) = lock.states.get(&stack.id) {
         return Err(MissingState { session, id: &stack.id, name: state_name(stack)?, known }.error().await);
@@ -265,26 +266,26 @@ async fn standing_of_none(session: &Session, stack: &Stack) -> Result<Standing> 
         return Err(error);
     }
     match stacks::settings_for(&session.project, &stack.id).was {
-        Some(was) => standing_of_former(session, stack, was).await,
-        None => Ok(Standing::Nowhere),
+        Some(was) => whereabouts_of_former(session, stack, was).await,
+        None => Ok(Whereabouts::Nowhere),
     }
 }
 
 /// Returns what the former id of a stack means for it.
-async fn standing_of_former(session: &Session, stack: &Stack, was: StackId) -> Result<Standing> {
+async fn whereabouts_of_former(session: &Session, stack: &Stack, was: StackId) -> Result<Whereabouts> {
     let name = StateName::parse(was.state_name())?;
-    let Some(home) = session.home_named(&name)? else { return Ok(Standing::Nowhere) };
+    let Some(home) = session.home_named(&name)? else { return Ok(Whereabouts::Nowhere) };
     let Seen { facts, status } = Seen::at(&home).await?;
     if facts.is_some() {
-        check_project(session, stack, &status)?;
-        return Ok(Standing::Former(was));
+        check_project(&session.project, &stack.id, &status)?;
+        return Ok(Whereabouts::Former(was));
     }
-    let known = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(&was));
+    let known = session.known_state(&was);
     match known {
         Some(known) => Err(MissingState { session, id: &stack.id, name, known }.error().await),
         None => match left_in_own_folder(session, &stack.id, &name).await? {
             Some(error) => Err(error),
-            None => Ok(Standing::Nowhere),
+            None => Ok(Whereabouts::Nowhere),
         },
     }
 }
@@ -327,19 +328,9 @@ fn unknown(stack: &Stack, lock: &Error) -> Error {
     error.code(StackError::STATE_ELSEWHERE)
 }
 
-/// Refuses a state that a project of another name wrote.
-fn check_project(session: &Session, stack: &Stack, status: &StateStatus) -> Result<()> {
-    let project = &session.project;
-    let Some(other) = status.project.as_ref().filter(|name| project.is_named && **name != project.name)
-    else {
-        return Ok(());
-    };
-    Err(of_another_project(&stack.id, other, project))
-}
-
 /// Refuses a state that is not the one that was applied.
 fn check_lineage(session: &Session, stack: &Stack, facts: &StateFacts) -> Result<()> {
-    let known = session.infra_lock.as_ref().ok().and_then(|lock| lock.states.get(&stack.id));
+    let known = session.known_state(&stack.id);
     let Some(known) = known.filter(|known| known.lineage != facts.lineage) else { return Ok(()) };
     let (id, place) = (&stack.id, KeptAt::of(&session.project)?);
     Err(Error::invalid(format!("the state of `{id}` in `{place}` is not the one that `infra.lock` knows"))

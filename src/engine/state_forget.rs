@@ -57,7 +57,8 @@ pub async fn forget_state(session: &Session, id: &StackId, scope: Forgetting) ->
     let outcome = if is_there && may_mark {
         leave(session, &home).await?;
         Forgotten::LeftBehind(here.text().to_owned())
-    } else if let Some(facts) = facts.filter(|_| in_tree && is_own(session, &status)) {
+    } else if let Some(facts) = facts.filter(|_| in_tree && status.other_project(&session.project).is_none())
+    {
         note_lineage(session, id, Some(facts.lineage))?;
         return Ok(Forgotten::TakenAsItIs);
     } else {
@@ -88,7 +89,8 @@ async fn leave_at_old_places(
         let Some(open) = place.open(&session.project, &session.env, session.clock)? else { continue };
         let home = open.home(name, session.env.clone())?;
         let Seen { facts, status } = Seen::at(&home).await?;
-        let may_mark = is_own(session, &status) && (scope == Forgetting::Named || place.is_embedded());
+        let may_mark = status.other_project(&session.project).is_none()
+            && (scope == Forgetting::Named || place.is_embedded());
         if may_mark && (facts.is_some() || status.moved.is_some()) {
             leave(session, &home).await?;
             outcome = Forgotten::LeftBehind(place.text().to_owned());
@@ -99,13 +101,8 @@ async fn leave_at_old_places(
 
 /// Returns whether what lies at the configured place may be given up: never what is another project's.
 fn may_mark(session: &Session, status: &StateStatus, scope: Forgetting) -> bool {
-    is_own(session, status) && (scope == Forgetting::Named || !session.project.state.shared())
-}
-
-/// Returns whether no other project has a state.
-fn is_own(session: &Session, status: &StateStatus) -> bool {
-    let project = &session.project;
-    status.project.as_ref().is_none_or(|name| !project.is_named || *name == project.name)
+    status.other_project(&session.project).is_none()
+        && (scope == Forgetting::Named || !session.project.state.shared())
 }
 
 async fn leave(session: &Session, home: &StateHome) -> Result<()> {

@@ -9,13 +9,13 @@
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::misplaced_state::of_another_project;
+use super::misplaced_state::check_project;
 use super::session::Session;
 use crate::backends::{Hold, StateFacts, StateHome};
 use crate::error::{Error, Kind, Result};
 use crate::model::{StackId, StateLock, quoted};
 use crate::process;
-use crate::state::{Mark, Moved, StateStatus};
+use crate::state::{Mark, Moved};
 
 /// What stands before the command that finishes a move that broke off.
 const ARRIVING: &str = "not here yet, a move broke off; finish it: infra ";
@@ -58,7 +58,7 @@ impl StateMove<'_> {
         if let Some(moved) = status.as_ref().and_then(|status| status.moved.as_ref()) {
             return self.finish(moved).await;
         }
-        self.check_project(session, status.as_ref())?;
+        check_project(&session.project, self.id, &status.clone().unwrap_or_default())?;
         // A server that knows no marks is closed by a lock that stays.
         let is_foreign = status.is_none() && matches!(self.from, StateHome::Server(_));
         let lock = if is_foreign { (Mark::MOVED, self.destination.as_str()) } else { (self.operation, "") };
@@ -101,7 +101,7 @@ impl StateMove<'_> {
     /// Closes the new home, unless it has the very state already or knows no marks.
     async fn closed_target(&self, session: &Session, bytes: &[u8]) -> Result<Option<Hold>> {
         let Some(status) = self.to.status().await? else { return Ok(None) };
-        self.check_project(session, Some(&status))?;
+        check_project(&session.project, self.id, &status)?;
         if status.moved.is_none() {
             // What lives there is looked at before anything is closed.
             let there = self.to.read().await?;
@@ -139,16 +139,6 @@ impl StateMove<'_> {
         let Some(newest) = kept.versions.last() else { return Ok(None) };
         let bytes = self.from.version(newest.number).await?;
         Ok(bytes.and_then(|bytes| StateFacts::of(&bytes)).map(|facts| facts.lineage))
-    }
-
-    /// Refuses the state of another project.
-    fn check_project(&self, session: &Session, status: Option<&StateStatus>) -> Result<()> {
-        let project = &session.project;
-        let other = status.and_then(|status| status.project.as_ref());
-        match other.filter(|name| project.is_named && **name != project.name) {
-            Some(other) => Err(of_another_project(self.id, other, project)),
-            None => Ok(()),
-        }
     }
 
     /// Copies what the new home lacks, and compares; returns how many versions it has then.

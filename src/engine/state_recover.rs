@@ -149,7 +149,7 @@ pub(super) fn copies_of_this_checkout(
 
 /// Returns whether `infra.lock` knows a state of a stack.
 pub fn is_known(session: &Session, id: &StackId) -> bool {
-    session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(id))
+    session.known_state(id).is_some()
 }
 
 /// Returns whether the configured place has a state of a stack.

@@ -53,7 +53,7 @@ fn home(session: &Session, id: &StackId) -> Result<StateHome> {
 }
 
 fn without_state(session: &Session, old: &StackId, new: &StackId) -> Error {
-    let known = session.infra_lock.as_ref().is_ok_and(|lock| lock.states.contains_key(old));
+    let known = session.known_state(old).is_some();
     let error =
         Error::invalid(format!("there is no state of `{old}` where the states of this project are kept"));
     match known {

@@ -3,12 +3,12 @@
 //! an unknown state is never a duplicate. Begin at [`identity`].
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use reqwest::Url;
 
 use crate::error::{Error, Result};
-use crate::model::{Backend, Stack};
+use crate::model::{Backend, Stack, without_dots};
 
 /// Returns the identity of the state that a backend in the folder `path` writes, where it is fully known.
 pub fn identity(backend: &Backend, path: &Path) -> Option<String> {
@@ -44,17 +44,7 @@ fn local_file(backend: &Backend) -> Option<String> {
 
 /// Returns a local file's identity: its path from the project's root, without dots.
 fn local(path: &Path, file: &str) -> String {
-    let mut clean = PathBuf::new();
-    for part in path.join(file).components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(clean.components().next_back(), Some(Component::Normal(_))) => {
-                clean.pop();
-            }
-            other => clean.push(other),
-        }
-    }
-    format!("local:{}", clean.display())
+    format!("local:{}", without_dots(&path.join(file)).display())
 }
 
 /// Returns an address as every spelling of it: the case of scheme and host, the usual port, dots, a

@@ -2,7 +2,7 @@
 //! its backend names, and the paths of modules outside of it. Everything else, comments and layout
 //! too, stays. Text in, text out. Begin at [`relocate`].
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use hcl_edit::Decorate as _;
 use hcl_edit::expr::Expression;
@@ -10,7 +10,7 @@ use hcl_edit::structure::{AttributeMut, Block, BlockLabel, Body};
 
 use super::state_key::{StateKey, renamed};
 use crate::error::{Error, Result};
-use crate::model::{Stack, StackId};
+use crate::model::{Stack, StackId, without_dots};
 
 /// A copy of a stack.
 #[derive(Clone, Copy, Debug)]
@@ -93,8 +93,8 @@ fn relocate_source(module: &mut Block, relocation: Relocation<'_>) {
     let Some(source) = attribute.get().value.as_str().filter(|source| source.starts_with("../")) else {
         return;
     };
-    let target = clean(&relocation.from.path.join(source));
-    set(&mut attribute, relative(&clean(relocation.path), &target));
+    let target = without_dots(&relocation.from.path.join(source));
+    set(&mut attribute, relative(&without_dots(relocation.path), &target));
 }
 
 /// Replaces a value; the space and the comments around it stay.
@@ -102,21 +102,6 @@ fn set(attribute: &mut AttributeMut<'_>, text: String) {
     let value = attribute.value_mut();
     let decor = value.decor().clone();
     *value = Expression::from(text).decorated(decor);
-}
-
-/// Returns a path without dots, as far as it does not lead out of where it begins.
-fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(clean.components().next_back(), Some(Component::Normal(_))) => {
-                clean.pop();
-            }
-            other => clean.push(other),
-        }
-    }
-    clean
 }
 
 /// Returns the way from one folder to another, both relative to the same place.
@@ -131,6 +116,8 @@ pub(super) fn relative(from: &Path, to: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::super::sample::stack;
     use super::*;
 

@@ -15,7 +15,7 @@ use super::log::Durability;
 use super::store::random_text;
 use super::{Claim, HeldLock, Moved, StateName, StateStore, Writing};
 use crate::error::{Error, Result};
-use crate::model::{MOVED, turns_text};
+use crate::model::{MOVED, Project, turns_text};
 use crate::process;
 
 /// The longest text in a mark, in bytes: every later entry of the log repeats it.
@@ -53,6 +53,13 @@ pub struct StateStatus {
     pub left_behind: bool,
     /// Who holds it; of a moved state the lock that says so.
     pub lock: Option<HeldLock>,
+}
+
+impl StateStatus {
+    /// Returns the project that has the state, if it is another than this one, as far as both have names.
+    pub fn other_project(&self, project: &Project) -> Option<&str> {
+        self.project.as_deref().filter(|name| project.is_named && *name != project.name)
+    }
 }
 
 /// What the entry of a mark needs beside the mark itself.

@@ -1,8 +1,27 @@
-//! The question before a state goes somewhere else: asked in a terminal, or answered beforehand.
+//! The question before a state goes somewhere else: which stacks it is about, asked in a terminal or
+//! answered beforehand.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
+use crate::commands::stack_args::stack_names;
 use crate::error::{Error, Result};
 use crate::report::{Asking, confirm};
+
+/// One stack or all of them, and the yes.
+#[derive(Args, Debug)]
+pub(super) struct StackOrAll {
+    /// The stack; `recover` and `forget` also take one that is gone from the tree
+    #[arg(value_name = "STACK", required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(stack_names))]
+    pub stack: Option<String>,
+    /// Every stack that it concerns
+    #[arg(long)]
+    pub all: bool,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    pub yes: bool,
+}
 
 /// A question about states.
 #[derive(Debug)]

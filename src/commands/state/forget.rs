@@ -1,12 +1,10 @@
 //! `infra state forget` and `infra state adopt`.
 
 use clap::Args;
-use clap_complete::engine::ArgValueCompleter;
 
-use super::asking::{StateQuestion, check_can_ask};
+use super::asking::{StackOrAll, StateQuestion, check_can_ask};
 use crate::backends::KeptAt;
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, Adopted, Forgetting, Forgotten, StateNeed};
 use crate::error::{Error, Exit, Result};
@@ -24,15 +22,8 @@ use crate::model::{Backend, StackId, counted};
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct ForgetArgs {
-    /// The stack, which may be gone from the tree
-    #[arg(value_name = "STACK", required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(stack_names))]
-    stack: Option<String>,
-    /// Everything that `infra.lock` knows
-    #[arg(long)]
-    all: bool,
-    /// Do not ask
-    #[arg(long, short = 'y')]
-    yes: bool,
+    #[command(flatten)]
+    of: StackOrAll,
 }
 
 /// Take a state for this project's own
@@ -46,27 +37,20 @@ pub(super) struct ForgetArgs {
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct AdoptArgs {
-    /// The stack
-    #[arg(value_name = "STACK", required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(stack_names))]
-    stack: Option<String>,
-    /// Every stack of the project
-    #[arg(long)]
-    all: bool,
-    /// Do not ask
-    #[arg(long, short = 'y')]
-    yes: bool,
+    #[command(flatten)]
+    of: StackOrAll,
 }
 
 /// Runs `forget`.
 pub(super) async fn forget(args: &ForgetArgs, context: &Context) -> Result<Exit> {
-    check_can_ask("forget", args.yes, context)?;
+    check_can_ask("forget", args.of.yes, context)?;
     let workspace = Workspace::load(context)?;
     let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
     let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&all) };
     workspace
         .with_session(context, purpose, async |session| {
-            let scope = if args.all { Forgetting::All } else { Forgetting::Named };
-            let ids = match &args.stack {
+            let scope = if args.of.all { Forgetting::All } else { Forgetting::Named };
+            let ids = match &args.of.stack {
                 Some(name) => vec![named(&workspace, name)],
                 None => engine::known_stacks(session)?,
             };
@@ -78,7 +62,7 @@ pub(super) async fn forget(args: &ForgetArgs, context: &Context) -> Result<Exit>
                 [id] => format!("Give up the state that `{id}` had?"),
                 many => format!("Give up the states that {} had?", counted(many.len(), "stack")),
             };
-            StateQuestion { command: "forget", text, yes: args.yes }.ask(context).await?;
+            StateQuestion { command: "forget", text, yes: args.of.yes }.ask(context).await?;
             for id in &ids {
                 let forgotten = engine::forget_state(session, id, scope).await?;
                 context.terminal.note(&forgotten_words(id, &forgotten));
@@ -112,7 +96,7 @@ fn forgotten_words(id: &StackId, forgotten: &Forgotten) -> String {
 
 /// Runs `adopt`.
 pub(super) async fn adopt(args: &AdoptArgs, context: &Context) -> Result<Exit> {
-    check_can_ask("adopt", args.yes, context)?;
+    check_can_ask("adopt", args.of.yes, context)?;
     let workspace = Workspace::load(context)?;
     let project = &workspace.project;
     if !project.is_named {
@@ -120,8 +104,8 @@ pub(super) async fn adopt(args: &AdoptArgs, context: &Context) -> Result<Exit> {
             .hint("give it one in infra.yaml: `name: …`"));
     }
     let ours = workspace.stacks.iter().filter(|stack| stack.backend == Backend::Embedded);
-    let ids = match &args.stack {
-        Some(_) => vec![workspace.choose_one(args.stack.clone(), context)?.id.clone()],
+    let ids = match &args.of.stack {
+        Some(_) => vec![workspace.choose_one(args.of.stack.clone(), context)?.id.clone()],
         None => ours.map(|stack| stack.id.clone()).collect::<Vec<_>>(),
     };
     let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&ids) };
@@ -129,7 +113,7 @@ pub(super) async fn adopt(args: &AdoptArgs, context: &Context) -> Result<Exit> {
         .with_session(context, purpose, async |session| {
             let what = counted(ids.len(), "state");
             let text = format!("Take {what} at `{}` for those of `{}`?", KeptAt::of(project)?, project.name);
-            StateQuestion { command: "adopt", text, yes: args.yes }.ask(context).await?;
+            StateQuestion { command: "adopt", text, yes: args.of.yes }.ask(context).await?;
             for id in &ids {
                 let words = match engine::adopt_state(session, id).await? {
                     Adopted::From(Some(other)) => {

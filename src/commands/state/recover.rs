@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap_complete::engine::ArgValueCompleter;
 
-use super::asking::{StateQuestion, check_can_ask};
+use super::asking::{StackOrAll, StateQuestion, check_can_ask};
 use crate::backends::read_infra_lock;
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, FoundCopy, Session, StateNeed};
 use crate::error::{Error, Exit, Result};
@@ -28,26 +26,19 @@ use crate::stacks;
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct RecoverArgs {
-    /// The stack
-    #[arg(value_name = "STACK", required_unless_present = "all", conflicts_with = "all", add = ArgValueCompleter::new(stack_names))]
-    stack: Option<String>,
-    /// Every stack whose state is missing
-    #[arg(long)]
-    all: bool,
+    #[command(flatten)]
+    of: StackOrAll,
     /// Look here instead: another checkout, its folder of states, or a folder of copies
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     from: Option<PathBuf>,
     /// Put it back even though another checkout still has it
     #[arg(long)]
     force: bool,
-    /// Do not ask
-    #[arg(long, short = 'y')]
-    yes: bool,
 }
 
 /// Runs the command.
 pub(super) async fn run(args: &RecoverArgs, context: &Context) -> Result<Exit> {
-    check_can_ask("recover", args.yes, context)?;
+    check_can_ask("recover", args.of.yes, context)?;
     let workspace = Workspace::load(context)?;
     let wanted = wanted(&workspace, args, context)?;
     let nobody = context.asking() == Asking::Nobody;
@@ -65,7 +56,7 @@ pub(super) async fn run(args: &RecoverArgs, context: &Context) -> Result<Exit> {
                 return Err(of_another(copy));
             }
             let text = format!("Put {} back?", counted(copies.len(), "state"));
-            let yes = args.yes && foreign.is_none();
+            let yes = args.of.yes && foreign.is_none();
             StateQuestion { command: "recover", text, yes }.ask(context).await?;
             for copy in &copies {
                 engine::recover_state(session, copy).await?;
@@ -91,8 +82,8 @@ fn of_another(copy: &FoundCopy) -> Error {
 
 fn wanted(workspace: &Workspace, args: &RecoverArgs, context: &Context) -> Result<Vec<StackId>> {
     let ours = workspace.stacks.iter().filter(|stack| stack.backend == Backend::Embedded);
-    match &args.stack {
-        Some(name) => match workspace.choose_one(args.stack.clone(), context) {
+    match &args.of.stack {
+        Some(name) => match workspace.choose_one(args.of.stack.clone(), context) {
             Ok(stack) => Ok(vec![former_or_own(workspace, &stack.id)]),
             // One that is gone from the tree may still be known.
             Err(_) if is_known_here(workspace, name) => Ok(vec![StackId::new(name.trim_matches('/'))]),
@@ -124,7 +115,7 @@ async fn find(
     let mut copies = Vec::new();
     for id in wanted {
         if !engine::is_missing(session, id).await? {
-            if args.stack.is_some() {
+            if args.of.stack.is_some() {
                 return Err(Error::usage(format!("the state of `{id}` is where it should be")));
             }
             continue;
@@ -136,7 +127,7 @@ async fn find(
                 check_alone(session, &copy, args).await?;
                 copies.push(copy);
             }
-            None if args.stack.is_some() || engine::is_known(session, id) => {
+            None if args.of.stack.is_some() || engine::is_known(session, id) => {
                 return Err(nothing_found(id, args));
             }
             None => {}

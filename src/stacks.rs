@@ -39,7 +39,7 @@ pub use declared::{inputs_by, resolve_inputs};
 pub use dependents::{acyclic, dependents, higher_layers, reasons};
 pub use discover::{Discovery, discover};
 pub use graph_text::{dot, mermaid};
-pub use identity::{check_state_isolation, identity};
+pub use identity::{SharedState, identity, shared_states};
 pub use order::{Direction, after, dependencies_of, waves};
 pub use relocate::{Relocation, relocate};
 pub use remote_state::{Reader, readers_of};

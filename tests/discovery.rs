@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use infra::error::{Error, Kind};
 use infra::model::{Backend, Stack, StackId};
 use infra::project::load;
-use infra::stacks::{self, Discovery, check_state_isolation, discover};
+use infra::stacks::{self, Discovery, discover, shared_states};
 
 /// A project folder that is built file by file.
 struct Tree {
@@ -487,9 +487,11 @@ fn an_http_state_without_an_address_would_read_its_own_stack() {
 fn two_stacks_on_one_state_are_refused_before_runs_and_listed_all_the_same() {
     let tree = Tree::new().file("stacks/a/main.tf", &s3("same")).file("stacks/b/main.tf", &s3("same"));
 
-    let error = check_state_isolation(&tree.found().stacks).unwrap_err();
+    let shared = shared_states(&tree.found().stacks);
+    let error = &shared[0].error;
 
     assert_eq!(tree.ids(), ["a", "b"]);
+    assert_eq!((shared.len(), shared[0].stacks.len()), (1, 2));
     assert_eq!(error.kind(), Kind::Invalid);
     assert_eq!(error.message(), "stacks `a` and `b` write the same state");
     assert!(error.to_string().contains("stacks/a") && error.to_string().contains("stacks/b"), "{error}");
@@ -505,7 +507,7 @@ fn partial_backends_are_never_duplicates_but_the_same_key_is_a_warning() {
         .file("stacks/c/main.tf", empty)
         .file("stacks/d/main.tf", empty);
 
-    assert!(check_state_isolation(&tree.found().stacks).is_ok());
+    assert!(shared_states(&tree.found().stacks).is_empty());
     assert_eq!(
         tree.stack_called("a").warnings,
         ["`b` has the same s3 key `k`, and neither gives the bucket"]

@@ -304,3 +304,92 @@ fn the_listing_has_the_documented_shape() {
     assert_eq!(stacks[1]["depends_on"], serde_json::json!(["01-a/producer"]));
     assert_eq!(stacks[1]["backend"]["type"], "http");
 }
+
+/// A project in which two stacks of the lowest layer write one file, beside a stack that depends on one
+/// of them and one that does not.
+fn with_one_conflict() -> Project {
+    let shared = |name: &str| {
+        logging(name).replace("backend \"http\" {}", "backend \"local\" { path = \"../same.tfstate\" }")
+    };
+    Project::new()
+        .config("name: lab\nstacks:\n  \"02-b/needs\": { depends_on: [\"01-a/x\"] }\n")
+        .stack("01-a/x", &shared("x"))
+        .stack("01-a/y", &shared("y"))
+        .stack("02-b/free", &logging("free"))
+        .stack("02-b/needs", &logging("needs"))
+}
+
+/// Returns each stack's result, with the code of its error.
+fn results(report: &serde_json::Value) -> Vec<String> {
+    let word = |stack: &serde_json::Value, pointer: &str| {
+        stack.pointer(pointer).and_then(|word| word.as_str()).unwrap_or_default().to_owned()
+    };
+    let row = |stack| {
+        let (id, result, code) = (word(stack, "/id"), word(stack, "/result"), word(stack, "/error/code"));
+        format!("{id} {result} {code}").trim_end().to_owned()
+    };
+    report["stacks"].as_array().unwrap().iter().map(row).collect()
+}
+
+#[test]
+fn two_stacks_on_one_state_fail_and_all_others_run() {
+    let project = with_one_conflict();
+
+    let plan = project.run("plan --all --json").exits(65);
+    let apply = project.run("apply --all --yes --json").exits(65);
+
+    let failed = ["01-a/x failed state-shared", "01-a/y failed state-shared"];
+    assert_eq!(results(&plan.json())[..2], failed);
+    assert_eq!(results(&plan.json())[2..], ["02-b/free succeeded", "02-b/needs succeeded"]);
+    assert_eq!(results(&apply.json())[..2], failed);
+    assert_eq!(results(&apply.json())[2..], ["02-b/free succeeded", "02-b/needs skipped"]);
+    assert_eq!(project.read("order"), "+free\n");
+    assert!(!project.has("infrastructure/01-a/same.tfstate"));
+    let detail = apply.json()["stacks"][0]["error"]["detail"].to_string();
+    assert!(detail.contains("01-a/x/main.tf:3") && detail.contains("01-a/y/main.tf:3"), "{detail}");
+}
+
+#[test]
+fn a_conflict_of_others_is_no_reason_for_any_exit_code() {
+    let project = with_one_conflict();
+    project.write("infrastructure/02-b/free/a.tftest.hcl", "run \"a\" {\n  command = plan\n}\n");
+
+    for args in ["validate --all", "fmt --all --check", "test free", "stacks", "stacks --json", "locks"] {
+        project.run(args).exits(0);
+    }
+    for args in ["init free", "plan free", "apply free --yes", "drift free", "show free", "output free"] {
+        project.run(args).exits(0);
+    }
+    project.run("state list free").exits(0).stdout_has("terraform_data.thing");
+    project.run("destroy free --yes").exits(0);
+    project.run("new-stack 02-b/new").exits(0);
+}
+
+#[test]
+fn a_conflict_is_told_by_listing_and_doctor_and_by_what_is_chosen_of_it() {
+    let project = with_one_conflict();
+
+    let words = "stacks `01-a/x` and `01-a/y` write the same state";
+    project.run("stacks").exits(0).stderr_has(words);
+    assert!(project.run("stacks --json").json()[0]["warnings"].to_string().contains(words));
+    let doctor = project.run("doctor").exits(1);
+    doctor.stdout_has("FAIL  isolation").stdout_has("x/main.tf:3").stdout_has("y/main.tf:3");
+    for args in ["plan x", "init y", "drift x", "apply x --yes", "destroy y --yes"] {
+        project.run(args).exits(65).stderr_has("error[state-shared]").stderr_has(words);
+    }
+    project.run("plan --all --dry-run").exits(65).stdout_has("02-b/free").stderr_has(words);
+    project.run("validate x").exits(0);
+}
+
+#[test]
+fn a_conflict_keeps_neither_saved_plans_nor_a_destroy_of_others() {
+    let project = with_one_conflict();
+
+    project.run("plan --all").exits(65);
+    let saved = project.run("apply --all --saved --json").exits(65);
+    let destroyed = project.run("destroy --all --yes --json").exits(65);
+
+    assert_eq!(results(&saved.json())[2..], ["02-b/free succeeded", "02-b/needs skipped"]);
+    assert!(results(&destroyed.json()).contains(&"02-b/free succeeded".to_owned()));
+    assert_eq!(project.read("order"), "+free\n-free\n");
+}

@@ -119,7 +119,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     findings.extend(about_tofu);
     findings.extend(edited(&workspace));
     findings.extend(stack_findings(&workspace));
-    findings.push(isolation(&workspace));
+    findings.extend(isolation(&workspace));
     findings.push(writable(&workspace));
     findings.extend(lock_findings(&workspace, &trust, context).await);
     let (secrets, about_secrets) = open_secrets(&workspace, &trust, context).await;
@@ -265,10 +265,10 @@ fn has_local_state(workspace: &Workspace, stack: &Stack) -> bool {
     workspace.project.root.join(&stack.path).join(file).exists()
 }
 
-fn isolation(workspace: &Workspace) -> Finding {
-    match stacks::check_state_isolation(&workspace.stacks) {
-        Ok(()) => Finding::pass("isolation", "no two stacks share a state"),
-        Err(error) => Finding::fail("isolation", &error),
+fn isolation(workspace: &Workspace) -> Vec<Finding> {
+    match stacks::shared_states(&workspace.stacks).as_slice() {
+        [] => vec![Finding::pass("isolation", "no two stacks share a state")],
+        all => all.iter().map(|shared| Finding::fail("isolation", &shared.error)).collect(),
     }
 }
 

@@ -73,12 +73,17 @@ fn create(place: &NewPlace, files: &[CopiedFile], context: &Context) -> Result<S
 /// Returns the new stack, if it is one and its state is its own.
 fn check(place: &NewPlace, context: &Context) -> Result<Stack> {
     let workspace = Workspace::load(context)?;
-    stacks::check_state_isolation(&workspace.stacks)?;
+    let mut shared = stacks::shared_states(&workspace.stacks).into_iter();
     let found = workspace.stacks.into_iter().find(|stack| stack.path == place.path);
-    found.ok_or_else(|| {
+    let made = found.ok_or_else(|| {
         Error::usage(format!("a folder at `{}` would be no stack", place.path.display()))
             .hint("stacks lie below a stack root and not in `modules`; `infra stacks` shows where")
-    })
+    })?;
+    // What others share was so before.
+    match shared.find(|shared| shared.stacks.contains(&made.id)) {
+        Some(shared) => Err(shared.error),
+        None => Ok(made),
+    }
 }
 
 fn tell(workspace: &Workspace, from: Option<&Stack>, made: &Stack, context: &Context) {

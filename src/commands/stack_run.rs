@@ -20,7 +20,7 @@ use crate::events::Events;
 use crate::model::{Backend, RunCommand, RunPlan, RunReport, Stack, StackId, Staying};
 use crate::process;
 use crate::report::{Asking, listen, read_durations};
-use crate::stacks::{self, StateRisk};
+use crate::stacks::{self, SharedState, StateRisk};
 use crate::tofu::call::PlanMode;
 
 /// Flags of every run.
@@ -143,13 +143,12 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
         return Ok(end_without_run(&request, context));
     }
     let chosen = widened(&mut workspace, &request, chosen, context).await?;
-    stacks::check_state_isolation(&workspace.stacks)?;
     let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, &chosen, request.command)?;
     let standing = Standing::on(&workspace, &request, &chosen)?;
     if request.run.dry_run {
         standing.check_dry(&workspace, &request, &chosen, context).await?;
         context.terminal.data(&plan.to_string());
-        return Ok(Exit::OK);
+        return shared_states(&workspace.stacks, &plan).into_values().next().map_or(Ok(Exit::OK), Err);
     }
     let options = options(&request, &workspace, chosen.len(), context);
     check_arguments(&request)?;
@@ -253,8 +252,22 @@ impl Beginning<'_> {
         if options.approval == Approval::Given {
             tell_staying(session, &options.staying);
         }
-        check_states(session, plan, request, context).await
+        let check = check_states(session, plan, request, context).await?;
+        Ok(StateCheck { shared: shared_states(&workspace.stacks, plan), ..check })
     }
+}
+
+/// Returns the stacks of a run that write a state which others write too; what touches no state may run.
+fn shared_states(stacks: &[Stack], plan: &RunPlan) -> BTreeMap<StackId, Error> {
+    let mut shared = BTreeMap::new();
+    if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
+        return shared;
+    }
+    for SharedState { stacks, error } in stacks::shared_states(stacks) {
+        let chosen = plan.stacks().map(|run| &run.stack.id).filter(|id| stacks.contains(id));
+        shared.extend(chosen.map(|id| (id.clone(), error.clone())));
+    }
+    shared
 }
 
 /// Looks where the states are, for commands that need them.

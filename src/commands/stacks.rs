@@ -15,7 +15,7 @@ use crate::engine::RemovedStack;
 use crate::error::{Exit, Result};
 use crate::model::{Backend, Stack, StackId};
 use crate::report::{Terminal, Tone};
-use crate::stacks;
+use crate::stacks::{self, SharedState};
 
 /// List the stacks, their layers, dependencies and backends
 ///
@@ -57,13 +57,15 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
     }
     let chosen = choose_or_all(&workspace, &args.stacks, context)?;
     let listed: Vec<&Stack> = workspace.stacks.iter().filter(|stack| chosen.contains(&stack.id)).collect();
+    let shared = stacks::shared_states(&workspace.stacks);
     match (args.graph, args.json) {
         (Some(format), _) => show_graph(&workspace, &listed, format, context),
-        (None, true) => context.terminal.data_line(&to_json(&listed)),
+        (None, true) => context.terminal.data_line(&to_json(&listed, &shared)),
         (None, false) => show_tree(&workspace, &listed, &context.terminal),
     }
     let remarks = stacks::state_remarks(&listed);
     let remarks = remarks.iter().map(|remark| format!("{}; {}", remark.text, remark.fix));
+    let remarks = remarks.chain(shared_notes(&shared, &listed));
     for note in workspace.notes.iter().cloned().chain(remarks) {
         context.terminal.note(&format!("{}: {note}", context.terminal.paint(Tone::Warn, "note")));
     }
@@ -71,6 +73,13 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
         context.terminal.note(&format!("no stacks: {}", workspace.way_to_stacks()));
     }
     Ok(Exit::OK)
+}
+
+/// Tells of states that listed stacks share with others, which only keeps those from being run.
+fn shared_notes(shared: &[SharedState], listed: &[&Stack]) -> Vec<String> {
+    let is_listed = |id: &StackId| listed.iter().any(|stack| stack.id == *id);
+    let shared = shared.iter().filter(|shared| shared.stacks.iter().any(is_listed));
+    shared.map(|shared| format!("{}; {}", shared.error.message(), shared.error.hints().join("; "))).collect()
 }
 
 /// Lists what `infra destroy --removed` would destroy.
@@ -120,12 +129,12 @@ fn show_graph(workspace: &Workspace, listed: &[&Stack], format: GraphFormat, con
     context.terminal.data(&text);
 }
 
-fn to_json(stacks: &[&Stack]) -> String {
-    let rows: Vec<Value> = stacks.iter().map(|stack| stack_json(stack)).collect();
+fn to_json(stacks: &[&Stack], shared: &[SharedState]) -> String {
+    let rows: Vec<Value> = stacks.iter().map(|stack| stack_json(stack, shared)).collect();
     serde_json::to_string_pretty(&rows).unwrap_or_default()
 }
 
-fn stack_json(stack: &Stack) -> Value {
+fn stack_json(stack: &Stack, shared: &[SharedState]) -> Value {
     json!({
         "id": stack.id,
         "path": stack.path,
@@ -134,14 +143,16 @@ fn stack_json(stack: &Stack) -> Value {
         "depends_on": stack.depends_on,
         "modules": stack.modules,
         "backend": { "type": stack.backend.kind(), "identity": stacks::identity(&stack.backend, &stack.path) },
-        "warnings": warnings_of(stack),
+        "warnings": warnings_of(stack, shared),
         "problems": stack.problems,
     })
 }
 
-fn warnings_of(stack: &Stack) -> Vec<String> {
+fn warnings_of(stack: &Stack, shared: &[SharedState]) -> Vec<String> {
     let risks = stacks::state_risks(stack).into_iter().map(|risk| risk.words().to_owned());
-    stack.warnings.iter().cloned().chain(risks).collect()
+    let shared = shared.iter().filter(|shared| shared.stacks.contains(&stack.id));
+    let shared = shared.map(|shared| shared.error.message().to_owned());
+    stack.warnings.iter().cloned().chain(risks).chain(shared).collect()
 }
 
 /// Writes the stacks below their folders.

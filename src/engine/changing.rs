@@ -99,11 +99,11 @@ struct WaitsFor<'a> {
 impl<'a> Conductor<'a> {
     /// Plans, shows, asks and carries out.
     pub async fn plan_approve_apply(&self) {
-        let is_done = |run: &&StackRun| self.tally.borrow().result_of(&run.stack.id).is_some();
-        if self.runs.iter().all(is_done) {
+        if self.runs.iter().all(|run| self.is_done(run)) {
             return;
         }
-        let desks: Desks = self.runs.iter().map(|_| RefCell::default()).collect();
+        let desk = |run: &&StackRun| RefCell::new(Desk { finished: self.is_done(run), ..Desk::default() });
+        let desks: Desks = self.runs.iter().map(desk).collect();
         match self.options.approval {
             Approval::Ask => {
                 self.look_ahead(&desks).await;
@@ -130,6 +130,9 @@ impl<'a> Conductor<'a> {
         work_through(&mut schedule, |index| self.plan_early(self.runs[index], &desks[index])).await;
         let mut pending = vec![false; desks.len()];
         for (index, run) in self.runs.iter().enumerate() {
+            if desks[index].borrow().finished {
+                continue;
+            }
             // Nobody is asked about what cannot happen any more.
             if self.is_held_back(run, self.since(&desks[index])) {
                 *desks[index].borrow_mut() = Desk { finished: true, ..Desk::default() };
@@ -148,7 +151,7 @@ impl<'a> Conductor<'a> {
     }
 
     async fn plan_early(&self, run: &'a StackRun, desk: &RefCell<Desk>) -> Turn {
-        if self.session.interrupts.any() {
+        if self.session.interrupts.any() || desk.borrow().finished {
             return Turn::Ended;
         }
         let since = self.session.clock.now();

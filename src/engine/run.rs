@@ -6,7 +6,7 @@
 //! at [`run`].
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 
 use jiff::Timestamp;
@@ -28,6 +28,7 @@ pub async fn run(session: &Session, plan: &RunPlan, options: &RunOptions, check:
     let conducted = async {
         let conductor = Conductor::begin(session, plan, options);
         conductor.leave_out(check.problems);
+        conductor.set_apart(&check.shared);
         conductor.conduct().await;
         conductor.note_states().await;
         conductor.end()
@@ -125,6 +126,42 @@ impl<'a> Conductor<'a> {
                 }
             }
         }
+    }
+
+    /// Finishes the stacks that share a state, and those that are said to depend on them; all others run,
+    /// on higher layers as well.
+    fn set_apart(&self, shared: &BTreeMap<StackId, Error>) {
+        let mut apart: BTreeSet<&StackId> = BTreeSet::new();
+        for run in &self.runs {
+            let id = &run.stack.id;
+            if self.is_done(run) {
+                continue;
+            }
+            let blocker = run.after.iter().find(|before| apart.contains(before) && self.is_bound(id, before));
+            match (shared.get(id), blocker) {
+                (Some(error), _) => self.finish_stopped(run, error.clone().into(), self.started),
+                (None, Some(blocker)) => {
+                    let reason = format!("{blocker} did not succeed");
+                    self.finish(run, report(run, StackResult::Skipped).with_reason(reason), self.started);
+                }
+                (None, None) => continue,
+            }
+            self.tally.borrow_mut().leave(id);
+            apart.insert(id);
+        }
+    }
+
+    /// Returns whether one of two stacks is said to depend on the other, not only by its layer.
+    fn is_bound(&self, one: &StackId, other: &StackId) -> bool {
+        let needs = |id: &StackId, other: &StackId| {
+            self.numbers.get(id).is_some_and(|number| self.runs[*number].stack.depends_on.contains(other))
+        };
+        needs(one, other) || needs(other, one)
+    }
+
+    /// Returns whether a stack has its result already.
+    pub fn is_done(&self, run: &StackRun) -> bool {
+        self.tally.borrow().result_of(&run.stack.id).is_some()
     }
 
     /// Notes the states that this run found and `infra.lock` lacks.

@@ -56,7 +56,7 @@ impl<'a> Conductor<'a> {
     }
 
     async fn look_at(&self, run: &'a StackRun, looked: &RefCell<Option<Looked>>) -> Turn {
-        if !self.session.interrupts.any() {
+        if !self.session.interrupts.any() && !self.is_done(run) {
             let standing = self.life(run).standing().await;
             *looked.borrow_mut() = Some(standing.and_then(|standing| self.check_protected(run, standing)));
         }
@@ -90,6 +90,7 @@ impl<'a> Conductor<'a> {
                     let skipped = report(run, StackResult::Skipped).with_counts(planned.counts());
                     self.finish(run, skipped.with_reason(reason.clone()), now);
                 }
+                None if self.is_done(run) => {}
                 None => self.finish_stopped(run, Stop::Interrupted, now),
             }
         }

@@ -40,6 +40,8 @@ pub struct StateCheck {
     pub former: BTreeMap<StackId, StackId>,
     /// Stacks without a state that may be former ones under a new name.
     pub renames: Vec<Rename>,
+    /// Why stacks of the run must not run, while all others may: several write one state.
+    pub shared: BTreeMap<StackId, Error>,
 }
 
 /// How the state of a stack stands.

@@ -7,8 +7,11 @@ use std::path::Path;
 
 use reqwest::Url;
 
-use crate::error::{Error, Result};
-use crate::model::{Backend, Stack, without_dots};
+use crate::error::Error;
+use crate::model::{Backend, Stack, StackError, StackId, few, without_dots};
+
+/// How many stacks on one state are named.
+const NAMED: usize = 6;
 
 /// Returns the identity of the state that a backend in the folder `path` writes, where it is fully known.
 pub fn identity(backend: &Backend, path: &Path) -> Option<String> {
@@ -96,16 +99,24 @@ fn optional(backend: &Backend, name: &str) -> Option<String> {
     attributes.get(name).map_or(Some(String::new()), Clone::clone)
 }
 
-/// Refuses two stacks on one state; to be called before any run.
-pub fn check_state_isolation(stacks: &[Stack]) -> Result<()> {
-    let mut owners = BTreeMap::new();
+/// A state that several stacks write: none of them may run, and nobody else is concerned.
+#[derive(Clone, Debug)]
+pub struct SharedState {
+    /// Who writes it.
+    pub stacks: Vec<StackId>,
+    /// Why they must not, with the file of each.
+    pub error: Error,
+}
+
+/// Returns the states that more than one stack writes.
+pub fn shared_states(stacks: &[Stack]) -> Vec<SharedState> {
+    let mut owners: BTreeMap<String, Vec<&Stack>> = BTreeMap::new();
     for stack in stacks {
-        let Some(key) = state_of(stack) else { continue };
-        if let Some(other) = owners.insert(key.clone(), stack) {
-            return Err(collision(&key, other, stack));
+        if let Some(key) = state_of(stack) {
+            owners.entry(key).or_default().push(stack);
         }
     }
-    Ok(())
+    owners.iter().filter(|(_, owners)| owners.len() > 1).map(|(key, owners)| shared(key, owners)).collect()
 }
 
 /// Returns what tells the stack's state from others; an embedded one is told by its name.
@@ -118,13 +129,19 @@ fn state_of(stack: &Stack) -> Option<String> {
     }
 }
 
-fn collision(key: &str, one: &Stack, other: &Stack) -> Error {
-    Error::invalid(format!("stacks `{}` and `{}` write the same state", one.id, other.id))
-        .code("state-shared")
-        .fact("state", key)
-        .fact("first", place_of(one))
-        .fact("second", place_of(other))
-        .hint(format!("give `{}` a backend key, path or address of its own", other.id))
+fn shared(key: &str, owners: &[&Stack]) -> SharedState {
+    let stacks: Vec<StackId> = owners.iter().map(|stack| stack.id.clone()).collect();
+    let names = match stacks.as_slice() {
+        [one, other] => format!("`{one}` and `{other}`"),
+        all => few(all, NAMED),
+    };
+    let error = Error::invalid(format!("stacks {names} write the same state"))
+        .code(StackError::STATE_SHARED)
+        .fact("state", key);
+    let error = owners.iter().take(NAMED).fold(error, |error, stack| error.fact("file", place_of(stack)));
+    let last = owners.last().map(|stack| stack.id.as_str()).unwrap_or_default();
+    let error = error.hint(format!("give `{last}` a backend key, path or address of its own"));
+    SharedState { stacks, error }
 }
 
 /// Returns file and line of what says where the state is; without a block that is the folder.

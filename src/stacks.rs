@@ -31,6 +31,7 @@ mod select;
 mod setting;
 mod settings;
 mod state_key;
+mod syntax;
 mod walk;
 
 pub use backend::{StateRemark, StateRisk, state_remarks, state_risks};

@@ -312,10 +312,10 @@ fn a_file_that_does_not_parse_hides_neither_its_stack_nor_others() {
 
     assert_eq!(tree.ids(), ["broken", "sealed", "user"]);
     let broken = tree.stack_called("broken");
-    assert!(broken.problems[0].starts_with("stacks/broken/bad.tf:2:"), "{:?}", broken.problems);
-    assert_eq!(broken.backend, Backend::Embedded);
+    assert!(broken.unread[0].starts_with("stacks/broken/bad.tf:2:"), "{:?}", broken.unread);
+    assert_eq!((broken.backend.clone(), broken.is_known()), (Backend::Embedded, false));
     assert!(tree.stack_called("sealed").problems[0].contains("Ansible Vault"));
-    assert!(tree.stack_called("user").problems[0].starts_with("stacks/modules/bad/main.tf:1:"));
+    assert!(tree.stack_called("user").unread[0].starts_with("stacks/modules/bad/main.tf:1:"));
 }
 
 #[test]

@@ -239,7 +239,7 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
         |problem: &String| Finding::fail("stacks", &Error::invalid(format!("{}: {problem}", stack.id)));
     let odd =
         |warning: &String| Finding::warn("stacks", format!("{}: {warning}", stack.id), "see `infra stacks`");
-    let mut findings: Vec<Finding> = stack.problems.iter().map(unreadable).collect();
+    let mut findings: Vec<Finding> = stack.file_remarks().map(unreadable).collect();
     findings.extend(stack.warnings.iter().map(odd));
     findings.extend(stacks::state_risks(stack).into_iter().map(|risk| {
         let words = match risk {

@@ -91,7 +91,7 @@ fn tell(workspace: &Workspace, from: Option<&Stack>, made: &Stack, context: &Con
     let origin = from.map(|from| format!(" from `{}`", from.id)).unwrap_or_default();
     terminal.note(&format!("made `{}`{origin} in `{}`", made.id, made.path.display()));
     terminal.note(&format!("  {}", state_words(made)));
-    for remark in made.problems.iter().chain(&made.warnings) {
+    for remark in made.file_remarks().chain(&made.warnings) {
         terminal.note(&format!("  ! {remark}"));
     }
     if let Some(from) = from.filter(|from| is_configured(workspace, &from.id, &made.id)) {

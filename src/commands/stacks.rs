@@ -144,7 +144,7 @@ fn stack_json(stack: &Stack, shared: &[SharedState]) -> Value {
         "modules": stack.modules,
         "backend": { "type": stack.backend.kind(), "identity": stacks::identity(&stack.backend, &stack.path) },
         "warnings": warnings_of(stack, shared),
-        "problems": stack.problems,
+        "problems": stack.file_remarks().collect::<Vec<_>>(),
     })
 }
 

@@ -36,7 +36,7 @@ impl BackendEdit {
     /// Makes a file for a stack without a block, under a name that hides no other and is hidden by none.
     fn new_file(project: &Project, stack: &Stack, new: &NewBackend) -> Result<Self> {
         if stack.backend == Backend::Unknown {
-            let problem = stack.problems.first().cloned().unwrap_or_default();
+            let problem = stack.file_remarks().next().cloned().unwrap_or_default();
             return Err(Error::invalid(format!("it is not known which backend `{}` has", stack.id))
                 .detail(problem)
                 .hint("mend the file that cannot be read"));

@@ -147,6 +147,7 @@ mod tests {
             addresses: BTreeSet::new(),
             init_facts: BTreeSet::new(),
             warnings: Vec::new(),
+            unread: Vec::new(),
             problems: Vec::new(),
         }
     }

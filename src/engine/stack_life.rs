@@ -214,8 +214,13 @@ impl StackLife<'_> {
         Ok(())
     }
 
-    /// Refuses a stack whose files cannot be used, in the words of discovery.
+    /// Refuses a stack whose files cannot be used, in the words of discovery, and tells of those
+    /// that tofu has to judge.
     pub fn check_files(self) -> Result<()> {
+        for note in &self.run.stack.unread {
+            let message = format!("{note}; what was found in the file is used, and tofu judges it");
+            self.session.tell_once(Some(&self.run.stack.id), message, Vec::new());
+        }
         let Some(first) = self.run.stack.problems.first() else { return Ok(()) };
         let error = Error::invalid(format!("`{}` has files that tofu could not use", self.run.stack.id))
             .detail(first.clone());

@@ -102,7 +102,12 @@ pub struct Stack {
     pub init_facts: BTreeSet<String>,
     /// What is odd about it, each with file and line; shown by `stacks` and `doctor`.
     pub warnings: Vec<String>,
-    /// Why it cannot be run, such as a file that does not parse; it stays listed.
+    /// Files that infra itself cannot read, with file, line and column; OpenTofu judges them.
+    ///
+    /// While there are any, its backend, variables and modules are those that could be found:
+    /// any change of an OpenTofu file in its folder, or of any module, may concern it.
+    pub unread: Vec<String>,
+    /// Why it cannot be run, such as a file that is encrypted; it stays listed.
     pub problems: Vec<String>,
 }
 
@@ -113,6 +118,16 @@ impl Stack {
         let names: BTreeSet<&str> =
             named.filter_map(|(_, provider)| provider.split_whitespace().next()).collect();
         names.len()
+    }
+
+    /// Returns whether all that its files say is known: its modules, above all.
+    pub fn is_known(&self) -> bool {
+        self.unread.is_empty() && self.problems.is_empty()
+    }
+
+    /// Returns what is wrong with its files, whether that keeps it from being run or not.
+    pub fn file_remarks(&self) -> impl Iterator<Item = &String> {
+        self.problems.iter().chain(&self.unread)
     }
 }
 

@@ -5,11 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hcl_edit::Span;
-use hcl_edit::structure::{Block, Body};
 use serde_json::Value;
 
-use crate::error::{Error, Result};
+use super::syntax::{self, Block, Body};
+use crate::error::Result;
 
 /// A backend block that is to be written.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -31,8 +30,8 @@ impl NewBackend {
     pub fn replace_in(&self, text: &str, file: &Path) -> Result<Option<String>> {
         let marked = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mark = &text[..text.len() - marked.len()];
-        let body = hcl_edit::parser::parse_body(marked).map_err(|error| unreadable(file, &error))?;
-        let Some(span) = old_block(&body).and_then(Span::span) else { return Ok(None) };
+        let body = syntax::read_sound(marked, file)?;
+        let Some(span) = old_block(&body).map(|block| block.span.clone()) else { return Ok(None) };
         let (Some(head), Some(tail)) = (marked.get(..span.start), marked.get(span.end..)) else {
             return Ok(None);
         };
@@ -54,10 +53,9 @@ impl NewBackend {
 }
 
 /// Returns the block that says where the state is.
-fn old_block(body: &Body) -> Option<&Block> {
-    let terraform = body.blocks().filter(|block| block.ident.as_str() == "terraform");
-    let mut inner = terraform.flat_map(|block| block.body.blocks());
-    inner.find(|block| matches!(block.ident.as_str(), "backend" | "cloud"))
+fn old_block<'a, 'b>(body: &'b Body<'a>) -> Option<&'b Block<'a>> {
+    let mut inner = body.blocks_of("terraform").flat_map(|block| &block.body.blocks);
+    inner.find(|block| matches!(block.kind, "backend" | "cloud"))
 }
 
 /// Returns the white space that the last line begins with.
@@ -68,9 +66,7 @@ fn indent_of(text: &str) -> &str {
 
 fn literal(value: &Value) -> String {
     match value {
-        Value::String(text) => {
-            Value::from(text.as_str()).to_string().replace("${", "$${").replace("%{", "%%{")
-        }
+        Value::String(text) => quoted_text(text),
         Value::Object(map) => {
             let entries: Vec<String> =
                 map.iter().map(|(name, value)| format!("{name} = {}", literal(value))).collect();
@@ -80,11 +76,9 @@ fn literal(value: &Value) -> String {
     }
 }
 
-fn unreadable(file: &Path, error: &hcl_edit::parser::Error) -> Error {
-    let (line, column) = (error.location().line(), error.location().column());
-    Error::invalid(format!("`{}` is not valid HCL", file.display()))
-        .at(format!("{}:{line}:{column}", file.display()))
-        .detail(error.message())
+/// Returns a text as the language writes it.
+pub(super) fn quoted_text(text: &str) -> String {
+    Value::from(text).to_string().replace("${", "$${").replace("%{", "%%{")
 }
 
 #[cfg(test)]

@@ -89,6 +89,7 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
         addresses: addresses_in(library, &folder.path),
         init_facts: init_facts(base, &parts),
         warnings: parts.iter().flat_map(|(_, read)| read.dead_ends.clone()).collect(),
+        unread: parts.iter().flat_map(|(_, read)| unread_in(&read.facts)).collect(),
         problems: parts.iter().flat_map(|(_, read)| read.facts.problems.clone()).collect(),
     };
     let reads = parts.iter().flat_map(|(path, read)| reads_in(&stack.path, &below(base, path), read));
@@ -108,8 +109,12 @@ fn reads_in(stack: &Path, folder: &Path, read: &ReadFolder) -> Vec<RemoteState> 
 /// Returns the backend of a folder; what cannot be read may hold the block that was not found.
 fn backend_of(facts: Option<&Facts>) -> Backend {
     let found = backend(facts.and_then(|facts| facts.backend.as_ref()));
-    let is_readable = facts.is_some_and(|facts| facts.problems.is_empty());
+    let is_readable = facts.is_some_and(|facts| facts.problems.is_empty() && facts.unread.is_empty());
     if found == Backend::None && !is_readable { Backend::Unknown } else { found }
+}
+
+fn unread_in(facts: &Facts) -> impl Iterator<Item = String> {
+    facts.unread.iter().map(|file| file.note.clone())
 }
 
 /// Returns the id: the path below the stack root, with `/` between segments.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::setting::{Setting, Settings, one_line};
+use crate::model::fingerprint::Fingerprint;
 
 /// Everything that matters about a folder before OpenTofu runs in it.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +27,19 @@ pub struct Facts {
     pub used_providers: BTreeSet<String>,
     /// Data sources that read other states.
     pub remote_states: Vec<RemoteState>,
-    /// Files that cannot be read, with file, line and column.
+    /// Files that make no sense; what could be found in them counts all the same.
+    pub unread: Vec<Unread>,
+    /// Files that nobody can read, with file, line and column.
     pub problems: Vec<String>,
+}
+
+/// A file that makes no sense to this reader.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    /// What is wrong, with file, line and column.
+    pub note: String,
+    /// Everything that stands in it.
+    pub digest: Fingerprint,
 }
 
 /// A `backend "KIND"` block, or `cloud`.
@@ -117,10 +129,13 @@ impl Facts {
         let modules = self.modules.iter().map(|(name, block)| {
             format!("module {name} source={} version={}", text_of(&block.source), text_of(&block.version))
         });
+        // It may hold what was not found.
+        let unread = self.unread.iter().map(|file| format!("unread {}", file.digest));
         backend
             .chain(required)
             .chain(implied)
             .chain(modules)
+            .chain(unread)
             .map(|line| format!("{folder}: {line}"))
             .collect()
     }

@@ -1,26 +1,16 @@
 //! Reads facts from the JSON syntax, where a block is an object, or a list of them, keyed
 //! by its labels. Begin at [`read`].
 
-use serde_json::{Map, Value};
-
 use super::facts::{BackendBlock, Facts, ModuleBlock, RemoteState};
 use super::setting::{Setting, Settings};
+use super::syntax::json::{self, Entry, Node};
+use super::syntax::{Fault, line_and_column};
 
-/// Adds what a file says to the facts of its folder; a file that does not parse is a problem.
-pub fn read(text: &str, file: &str, facts: &mut Facts) {
-    match serde_json::from_str(text) {
-        Ok(value) => Reader { text, file, facts }.body(&value),
-        Err(error) => {
-            let (line, column) = (error.line(), error.column());
-            facts.problems.push(format!("{file}:{line}:{column}: not valid JSON: {}", reason(&error)));
-        }
-    }
-}
-
-/// Returns the parser's words without the place, which stands before them.
-fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rfind(" at line ").map_or(text.clone(), |end| text[..end].to_owned())
+/// Adds what a file says to the facts of its folder; returns where it makes no sense.
+pub fn read(text: &str, file: &str, facts: &mut Facts) -> Option<Fault> {
+    let (node, fault) = json::read(text);
+    Reader { text, file, facts }.body(&node);
+    fault
 }
 
 struct Reader<'a> {
@@ -30,71 +20,73 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn body(&mut self, body: &Value) {
-        for (kind, value) in entries(body) {
-            match kind.as_str() {
+    fn body(&mut self, body: &Node) {
+        for Entry { name, value, .. } in entries(body) {
+            match name.as_str() {
                 "terraform" => self.terraform(value),
                 "variable" => self.facts.variables.extend(labels(value)),
                 "output" => self.facts.outputs.extend(labels(value)),
                 "provider" => self.facts.provider_blocks.extend(labels(value)),
-                "module" => entries(value).for_each(|(name, block)| self.module(name, block)),
-                "resource" => entries(value).for_each(|(kind, named)| self.resources(kind, named)),
-                "ephemeral" => entries(value).for_each(|(kind, named)| self.providers_of(kind, named)),
-                "data" => entries(value).for_each(|(kind, named)| self.data(kind, named)),
-                "check" => entries(value).for_each(|(_, block)| self.body(block)),
+                "module" => entries(value).into_iter().for_each(|entry| self.module(entry)),
+                "resource" => entries(value).into_iter().for_each(|entry| self.resources(entry)),
+                "ephemeral" => entries(value).into_iter().for_each(|entry| self.providers_of(entry)),
+                "data" => entries(value).into_iter().for_each(|entry| self.data(entry)),
+                "check" => entries(value).into_iter().for_each(|entry| self.body(&entry.value)),
                 _ => {}
             }
         }
     }
 
-    fn terraform(&mut self, value: &Value) {
-        for (name, value) in entries(value) {
-            match name.as_str() {
-                "backend" => entries(value).for_each(|(kind, block)| self.backend(kind, block)),
-                "cloud" => self.backend("cloud", value),
-                "required_providers" => self.facts.required_providers.extend(settings(value)),
+    fn terraform(&mut self, value: &Node) {
+        for entry in entries(value) {
+            match entry.name.as_str() {
+                "backend" => entries(&entry.value).into_iter().for_each(|block| self.backend(block)),
+                "cloud" => self.backend(entry),
+                "required_providers" => self.facts.required_providers.extend(settings(&entry.value)),
                 _ => {}
             }
         }
     }
 
-    fn backend(&mut self, kind: &str, block: &Value) {
-        let place = self.place(if kind == "cloud" { "cloud" } else { "backend" });
-        let (kind, settings) = (kind.to_owned(), settings(block));
+    fn backend(&mut self, block: &Entry) {
+        let (kind, place, settings) = (block.name.clone(), self.place(block.at), settings(&block.value));
         self.facts.backend = Some(BackendBlock { kind, place, settings });
     }
 
-    fn module(&mut self, name: &str, block: &Value) {
-        let mut settings = settings(block);
-        let source = settings.remove("source");
-        let place = self.place(source.as_ref().and_then(Setting::literal).unwrap_or(name));
-        let version = settings.remove("version");
-        self.facts.add_module(name, ModuleBlock { source, version, place });
+    fn module(&mut self, block: &Entry) {
+        let mut settings = settings(&block.value);
+        let source_at = entries(&block.value).into_iter().find(|entry| entry.name == "source");
+        let place = self.place(source_at.map_or(block.at, |source| source.at));
+        let (source, version) = (settings.remove("source"), settings.remove("version"));
+        self.facts.add_module(&block.name, ModuleBlock { source, version, place });
     }
 
-    fn resources(&mut self, kind: &str, named: &Value) {
-        self.facts.resources.extend(labels(named).map(|name| format!("{kind}.{name}")));
-        self.providers_of(kind, named);
+    fn resources(&mut self, kind: &Entry) {
+        self.facts.resources.extend(labels(&kind.value).map(|name| format!("{}.{name}", kind.name)));
+        self.providers_of(kind);
     }
 
-    fn providers_of(&mut self, kind: &str, named: &Value) {
-        for (_, block) in entries(named) {
-            let provider =
-                entries(block).find(|(key, _)| *key == "provider").and_then(|(_, value)| value.as_str());
-            self.facts.add_provider_of(kind, provider);
+    fn providers_of(&mut self, kind: &Entry) {
+        for block in entries(&kind.value) {
+            let provider = entries(&block.value).into_iter().find(|entry| entry.name == "provider");
+            let provider = provider.and_then(|entry| match &entry.value {
+                Node::Text(text) => Some(text.as_str()),
+                _ => None,
+            });
+            self.facts.add_provider_of(&kind.name, provider);
         }
     }
 
-    fn data(&mut self, kind: &str, named: &Value) {
-        self.providers_of(kind, named);
-        if kind != "terraform_remote_state" {
+    fn data(&mut self, kind: &Entry) {
+        self.providers_of(kind);
+        if kind.name != "terraform_remote_state" {
             return;
         }
-        for (name, block) in entries(named) {
-            let mut settings = settings(block);
+        for block in entries(&kind.value) {
+            let mut settings = settings(&block.value);
             let state = RemoteState {
-                name: name.clone(),
-                place: self.place(name),
+                name: block.name.clone(),
+                place: self.place(block.at),
                 kind: settings.remove("backend"),
                 config: settings.remove("config"),
                 workspace: settings.remove("workspace"),
@@ -103,49 +95,49 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns file and line of a quoted text: the parser keeps no places.
-    fn place(&self, quoted: &str) -> String {
-        let end = self.text.find(&format!("\"{quoted}\"")).unwrap_or(0);
-        let before = self.text.get(..end).unwrap_or_default();
-        format!("{}:{}", self.file, before.matches('\n').count() + 1)
+    fn place(&self, at: usize) -> String {
+        format!("{}:{}", self.file, line_and_column(self.text, at).0)
     }
 }
 
 /// Returns the entries of an object, or of every object in a list; comments are left out.
-fn entries(value: &Value) -> Box<dyn Iterator<Item = (&String, &Value)> + '_> {
+fn entries(value: &Node) -> Vec<&Entry> {
     match value {
-        Value::Object(map) => Box::new(visible(map)),
-        Value::Array(list) => Box::new(list.iter().filter_map(Value::as_object).flat_map(visible)),
-        _ => Box::new(std::iter::empty()),
+        Node::Object(found) => found.iter().filter(|entry| entry.name != "//").collect(),
+        Node::List(list) => list.iter().flat_map(entries).collect(),
+        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::Deep => Vec::new(),
     }
 }
 
-fn visible(map: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
-    map.iter().filter(|(name, _)| *name != "//")
+fn labels(value: &Node) -> impl Iterator<Item = String> {
+    entries(value).into_iter().map(|entry| entry.name.clone())
 }
 
-fn labels(value: &Value) -> impl Iterator<Item = String> {
-    entries(value).map(|(name, _)| name.clone())
+fn settings(value: &Node) -> Settings {
+    let read = |entry: &Entry| Some((entry.name.clone(), setting(&entry.value)?));
+    entries(value).into_iter().filter_map(read).collect()
 }
 
-fn settings(value: &Value) -> Settings {
-    entries(value).filter_map(|(name, value)| Some((name.clone(), setting(value)?))).collect()
-}
-
-fn setting(value: &Value) -> Option<Setting> {
+fn setting(value: &Node) -> Option<Setting> {
     Some(match value {
-        Value::Null => return None,
-        Value::Bool(value) => Setting::Literal(value.to_string()),
-        Value::Number(value) => Setting::Literal(value.to_string()),
-        Value::String(text) if text.contains("${") || text.contains("%{") => {
+        Node::Null => return None,
+        Node::Bool(value) => Setting::Literal(value.to_string()),
+        Node::Number(text) => Setting::Literal(text.clone()),
+        Node::Text(text) if text.contains("${") || text.contains("%{") => {
             Setting::Expression(format!("\"{text}\""))
         }
-        Value::String(text) => Setting::Literal(text.clone()),
-        Value::Object(_) => Setting::Map(settings(value)),
+        Node::Text(text) => Setting::Literal(text.clone()),
+        Node::Object(_) => Setting::Map(settings(value)),
         // A nested block may be written as a list of one.
-        Value::Array(list) => match list.as_slice() {
-            [only @ Value::Object(_)] => Setting::Map(settings(only)),
-            _ => Setting::Expression(value.to_string()),
+        Node::List(list) => match list.as_slice() {
+            [only @ Node::Object(_)] => Setting::Map(settings(only)),
+            _ => Setting::Expression(list_text(list)),
         },
+        Node::Deep => Setting::Expression("…".to_owned()),
     })
+}
+
+fn list_text(list: &[Node]) -> String {
+    let items = list.iter().map(|item| setting(item).map_or("null".to_owned(), |item| item.to_string()));
+    format!("[{}]", items.collect::<Vec<_>>().join(","))
 }

@@ -1,16 +1,20 @@
-//! Reads the OpenTofu files of a folder into facts, each file once. A file that cannot be
-//! read is a problem of its folder, never an error of the whole. Begin at [`read_folders`].
+//! Reads the OpenTofu files of a folder into facts, each file once. A file that makes no sense
+//! tells what can be found in it, and OpenTofu judges; one that cannot be opened is a problem of
+//! its folder, never an error of the whole. Begin at [`read_folders`].
 
+use std::borrow::Cow;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::thread;
 
-use super::facts::Facts;
+use super::facts::{Facts, Unread};
 use super::files::is_json;
 use super::folder::Folder;
+use super::syntax::{self, Fault, line_and_column};
 use super::{hcl, json};
+use crate::model::fingerprint::Fingerprint;
 
 /// How many folders make another thread worth its start.
 const FOLDERS_PER_THREAD: usize = 16;
@@ -39,39 +43,42 @@ pub fn read_folder(base: &Path, folder: &Folder) -> Facts {
     for name in &folder.files {
         let path = folder.path.join(name);
         let shown = path.strip_prefix(base).unwrap_or(&path).display().to_string();
-        match read_text(&path) {
-            Ok(text) => read_text_into(&text, &shown, &mut facts),
+        match read_bytes(&path) {
+            Ok(bytes) => read_into(&bytes, &shown, &mut facts),
             Err(reason) => facts.problems.push(format!("{shown}: {reason}")),
         }
     }
     facts
 }
 
-fn read_text_into(text: &str, shown: &str, facts: &mut Facts) {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+fn read_into(bytes: &[u8], shown: &str, facts: &mut Facts) {
+    let whole = String::from_utf8_lossy(bytes);
+    let text = whole.strip_prefix('\u{feff}').unwrap_or(&whole);
     if text.starts_with("$ANSIBLE_VAULT;") {
         let what = "encrypted with Ansible Vault, which OpenTofu cannot read";
         facts.problems.push(format!("{shown}:1:1: {what}"));
-    } else if is_json(shown) {
-        json::read(text, shown, facts);
-    } else {
-        hcl::read(text, shown, facts);
+        return;
+    }
+    let read = if is_json(shown) { json::read } else { hcl::read };
+    // OpenTofu wants UTF-8 everywhere but in comments.
+    let is_foreign = matches!(whole, Cow::Owned(_));
+    let foreign = || syntax::outside_comments(text, '\u{fffd}').filter(|_| is_foreign);
+    let foreign = || foreign().map(|at| Fault { at, what: "not UTF-8 text" });
+    if let Some(fault) = read(text, shown, facts).or_else(foreign) {
+        let (line, column) = line_and_column(text, fault.at);
+        let note = format!("{shown}:{line}:{column}: infra cannot read this: {}", fault.what);
+        facts.unread.push(Unread { note, digest: Fingerprint::of([bytes]) });
     }
 }
 
-/// Returns the text of a file, or why there is none.
-fn read_text(path: &Path) -> Result<String, String> {
+/// Returns what is in a file, or why that is nothing.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     // A pipe or a device would block or never end.
     let found = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if !found.is_file() {
         return Err("not a regular file".to_owned());
     }
-    let bytes = fs::read(path).map_err(|error| unreadable(path, &error))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.as_bytes().iter().take(error.utf8_error().valid_up_to());
-        let line = valid.filter(|byte| **byte == b'\n').count() + 1;
-        format!("not UTF-8 text (line {line})")
-    })
+    fs::read(path).map_err(|error| unreadable(path, &error))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> String {
@@ -141,8 +148,7 @@ check "up" {
         let native = facts("main.tf", NATIVE);
         let json = facts("main.tf.json", JSON);
 
-        assert_eq!(native.problems, [""; 0]);
-        assert_eq!(json.problems, [""; 0]);
+        assert_eq!((notes(&native), notes(&json)), (vec![], vec![]));
         assert_eq!(native.variables, json.variables);
         assert_eq!(native.outputs, json.outputs);
         assert_eq!(native.resources, BTreeSet::from(["aws_vpc.b".to_owned(), "proxmox_vm.a".to_owned()]));
@@ -178,38 +184,62 @@ check "up" {
             "\u{feff}variable \"a\" {\r\n  type = string\r\n}\r\n\r\nmodule \"m\" {\r\n  source = \"./m\"\r\n}\r\n",
         );
 
-        assert_eq!(facts.problems, [""; 0]);
+        assert_eq!(notes(&facts), [""; 0]);
         assert!(facts.variables.contains("a"));
         assert_eq!(facts.modules["m"].place, "main.tf:6");
     }
 
-    #[test]
-    fn a_file_that_does_not_parse_is_a_problem_with_its_place() {
-        let native = facts("main.tf", "variable \"a\" {}\nresource \"x\" {{\n").problems;
-        let json = facts("main.tf.json", "{\n  \"variable\": [}").problems;
-
-        assert!(native[0].starts_with("main.tf:2:"), "{native:?}");
-        assert!(json[0].starts_with("main.tf.json:2:16: not valid JSON"), "{json:?}");
+    fn notes(facts: &Facts) -> Vec<&str> {
+        facts.unread.iter().map(|unread| unread.note.as_str()).collect()
     }
 
     #[test]
-    fn encrypted_and_binary_files_are_named_as_such() {
+    fn a_file_that_makes_no_sense_is_told_with_its_place_and_read_around_it() {
+        let broken = "variable \"a\" {}\nresource \"x\" \"y\" {{\n}\nmodule \"m\" {\n  source = \"./m\"\n}\n";
+        let native = facts("main.tf", broken);
+        let json = facts("main.tf.json", "{\"output\": {\"o\": {}},\n  \"variable\": [}");
+
+        assert_eq!(notes(&native), ["main.tf:2:19: infra cannot read this: expected a block or an argument"]);
+        assert_eq!((native.variables.len(), native.modules["m"].local_source()), (1, Some("./m")));
+        assert_eq!(notes(&json), ["main.tf.json:2:16: infra cannot read this: expected a value"]);
+        assert_eq!(json.outputs.len(), 1);
+        assert_eq!((native.problems.len(), json.problems.len()), (0, 0), "OpenTofu judges");
+    }
+
+    #[test]
+    fn init_depends_on_every_letter_of_what_cannot_be_read() {
+        let lines = |text: &str| facts("main.tf", text).init_lines(".");
+
+        assert_ne!(lines("a {{\n"), lines("a {{ \n"));
+        assert_eq!(lines("a {{\n"), lines("a {{\n"));
+    }
+
+    #[test]
+    fn an_encrypted_file_is_named_as_such() {
         let vault = facts("main.tf", "$ANSIBLE_VAULT;1.1;AES256\n6162\n").problems;
-        let binary = facts("main.tf", b"a = 1\n\xff\xfe").problems;
 
         assert_eq!(vault, ["main.tf:1:1: encrypted with Ansible Vault, which OpenTofu cannot read"]);
-        assert_eq!(binary, ["main.tf: not UTF-8 text (line 2)"]);
     }
 
     #[test]
-    fn a_file_that_nests_without_end_is_a_problem_and_no_crash() {
+    fn letters_that_are_not_utf_8_may_stand_in_comments_only() {
+        let comment = facts("main.tf", b"# caf\xe9\nvariable \"a\" {} /* \xff */ // \xfe\n");
+        let text = facts("main.tf", b"variable \"a\" {}\nlocals {\n  b = \"caf\xe9\"\n}\n");
+
+        assert_eq!((notes(&comment), comment.variables.len()), (vec![], 1));
+        assert_eq!(notes(&text), ["main.tf:3:11: infra cannot read this: not UTF-8 text"]);
+        assert_eq!(text.variables.len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_nests_without_end_is_read() {
         let deep = format!("locals {{\n  a = {}{}\n}}\n", "[".repeat(20_000), "]".repeat(20_000));
         let blocks = format!("{}{}", "a {\n".repeat(20_000), "}\n".repeat(20_000));
         let json = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
 
-        assert_eq!(facts("main.tf", deep).problems.len(), 1);
-        assert_eq!(facts("main.tf", blocks).problems.len(), 1);
-        assert_eq!(facts("main.tf.json", json).problems.len(), 1);
+        for (name, text) in [("main.tf", deep), ("main.tf", blocks), ("main.tf.json", json)] {
+            assert_eq!(notes(&facts(name, text)), [""; 0]);
+        }
     }
 
     #[test]

@@ -2,14 +2,14 @@
 //! its backend names, and the paths of modules outside of it. Everything else, comments and layout
 //! too, stays. Text in, text out. Begin at [`relocate`].
 
+use std::ops::Range;
 use std::path::Path;
 
-use hcl_edit::Decorate as _;
-use hcl_edit::expr::Expression;
-use hcl_edit::structure::{AttributeMut, Block, BlockLabel, Body};
-
+use super::backend_block::quoted_text;
+use super::setting::Setting;
 use super::state_key::{StateKey, renamed};
-use crate::error::{Error, Result};
+use super::syntax::{self, Block, Body};
+use crate::error::Result;
 use crate::model::{Stack, StackId, without_dots};
 
 /// A copy of a stack.
@@ -25,83 +25,97 @@ pub struct Relocation<'a> {
 
 /// Returns the text of a file as the copy needs it.
 pub fn relocate(text: &str, file: &Path, relocation: Relocation<'_>) -> Result<String> {
-    let mut body = hcl_edit::parser::parse_body(text).map_err(|error| unreadable(file, &error))?;
-    for block in body.blocks_mut() {
-        match block.ident.as_str() {
-            "terraform" => relocate_state(&mut block.body, relocation),
-            "module" => relocate_source(block, relocation),
+    let body = syntax::read_sound(text, file)?;
+    let mut edits = Edits { text, relocation, found: Vec::new() };
+    for block in &body.blocks {
+        match block.kind {
+            "terraform" => edits.state(&block.body),
+            "module" => edits.source(block),
             _ => {}
         }
     }
-    Ok(body.to_string())
+    Ok(edits.applied())
 }
 
-fn unreadable(file: &Path, error: &hcl_edit::parser::Error) -> Error {
-    let (line, column) = (error.location().line(), error.location().column());
-    let place = format!("{}:{line}:{column}", file.display());
-    Error::invalid(format!("`{}` is not valid HCL", file.display())).at(place).detail(error.message())
+/// What changes in a text.
+struct Edits<'a> {
+    text: &'a str,
+    relocation: Relocation<'a>,
+    found: Vec<(Range<usize>, String)>,
 }
 
-fn relocate_state(terraform: &mut Body, relocation: Relocation<'_>) {
-    for block in terraform.blocks_mut() {
-        let kind = match (block.ident.as_str(), block.labels.first().map(BlockLabel::as_str)) {
-            ("backend", Some(kind)) => kind.to_owned(),
-            ("cloud", None) => "remote".to_owned(),
-            _ => continue,
-        };
-        match kind.as_str() {
-            "http" => relocate_addresses(&mut block.body, relocation),
-            "remote" => {
-                for workspaces in block.body.get_blocks_mut("workspaces") {
-                    rename(&mut workspaces.body, "name", StateKey::Name, relocation);
+impl Edits<'_> {
+    fn state(&mut self, terraform: &Body<'_>) {
+        for block in &terraform.blocks {
+            let kind = match (block.kind, block.labels.first()) {
+                ("backend", Some(kind)) => kind,
+                ("cloud", None) => "remote",
+                _ => continue,
+            };
+            match kind {
+                "http" => self.addresses(&block.body),
+                "remote" => {
+                    for workspaces in block.body.blocks_of("workspaces") {
+                        self.rename(&workspaces.body, "name", StateKey::Name);
+                    }
                 }
+                "kubernetes" => self.rename(&block.body, "secret_suffix", StateKey::Name),
+                "pg" => self.rename(&block.body, "schema_name", StateKey::Name),
+                "local" | "consul" => self.rename(&block.body, "path", StateKey::Path),
+                "gcs" | "oss" => self.rename(&block.body, "prefix", StateKey::Path),
+                _ => self.rename(&block.body, "key", StateKey::Path),
             }
-            "kubernetes" => rename(&mut block.body, "secret_suffix", StateKey::Name, relocation),
-            "pg" => rename(&mut block.body, "schema_name", StateKey::Name, relocation),
-            "local" | "consul" => rename(&mut block.body, "path", StateKey::Path, relocation),
-            "gcs" | "oss" => rename(&mut block.body, "prefix", StateKey::Path, relocation),
-            _ => rename(&mut block.body, "key", StateKey::Path, relocation),
         }
     }
-}
 
-/// The addresses of locks follow that of the state.
-fn relocate_addresses(backend: &mut Body, relocation: Relocation<'_>) {
-    let Some(old) = backend.get_attribute("address").and_then(|address| address.value.as_str()) else {
-        return;
-    };
-    let old = old.to_owned();
-    let new = renamed(&old, StateKey::Path, &relocation.from.id, relocation.to);
-    for name in ["address", "lock_address", "unlock_address"] {
-        let Some(mut attribute) = backend.get_attribute_mut(name) else { continue };
-        let rest = attribute.get().value.as_str().and_then(|text| text.strip_prefix(&old)).map(str::to_owned);
-        if let Some(rest) = rest {
-            set(&mut attribute, format!("{new}{rest}"));
+    /// The addresses of locks follow that of the state.
+    fn addresses(&mut self, backend: &Body<'_>) {
+        let Some((_, old)) = self.literal(backend, "address") else { return };
+        let new = renamed(&old, StateKey::Path, &self.relocation.from.id, self.relocation.to);
+        for name in ["address", "lock_address", "unlock_address"] {
+            let Some((span, text)) = self.literal(backend, name) else { continue };
+            if let Some(rest) = text.strip_prefix(&old) {
+                self.set(span, &format!("{new}{rest}"));
+            }
         }
     }
-}
 
-fn rename(body: &mut Body, name: &str, kind: StateKey, relocation: Relocation<'_>) {
-    let Some(mut attribute) = body.get_attribute_mut(name) else { return };
-    let Some(old) = attribute.get().value.as_str().map(str::to_owned) else { return };
-    set(&mut attribute, renamed(&old, kind, &relocation.from.id, relocation.to));
-}
+    fn rename(&mut self, body: &Body<'_>, name: &str, kind: StateKey) {
+        let Some((span, old)) = self.literal(body, name) else { return };
+        self.set(span, &renamed(&old, kind, &self.relocation.from.id, self.relocation.to));
+    }
 
-/// Writes the path of a module outside of the stack as the copy sees it.
-fn relocate_source(module: &mut Block, relocation: Relocation<'_>) {
-    let Some(mut attribute) = module.body.get_attribute_mut("source") else { return };
-    let Some(source) = attribute.get().value.as_str().filter(|source| source.starts_with("../")) else {
-        return;
-    };
-    let target = without_dots(&relocation.from.path.join(source));
-    set(&mut attribute, relative(&without_dots(relocation.path), &target));
-}
+    /// Writes the path of a module outside of the stack as the copy sees it.
+    fn source(&mut self, module: &Block<'_>) {
+        let Some((span, source)) = self.literal(&module.body, "source") else { return };
+        if source.starts_with("../") {
+            let target = without_dots(&self.relocation.from.path.join(source));
+            self.set(span, &relative(&without_dots(self.relocation.path), &target));
+        }
+    }
 
-/// Replaces a value; the space and the comments around it stay.
-fn set(attribute: &mut AttributeMut<'_>, text: String) {
-    let value = attribute.value_mut();
-    let decor = value.decor().clone();
-    *value = Expression::from(text).decorated(decor);
+    /// Returns an argument that is a text as it stands, and where.
+    fn literal(&self, body: &Body<'_>, name: &str) -> Option<(Range<usize>, String)> {
+        let span = body.attribute(name)?.value.clone();
+        match syntax::value(self.text, &span)? {
+            Setting::Literal(text) if self.text.get(span.clone())?.starts_with('"') => Some((span, text)),
+            Setting::Literal(_) | Setting::Map(_) | Setting::Expression(_) => None,
+        }
+    }
+
+    fn set(&mut self, span: Range<usize>, text: &str) {
+        self.found.push((span, quoted_text(text)));
+    }
+
+    /// Returns the text with every change; the rest stays.
+    fn applied(mut self) -> String {
+        self.found.sort_by_key(|(span, _)| span.start);
+        let mut text = self.text.to_owned();
+        for (span, new) in self.found.into_iter().rev() {
+            text.replace_range(span, &new);
+        }
+        text
+    }
 }
 
 /// Returns the way from one folder to another, both relative to the same place.

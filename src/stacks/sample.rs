@@ -20,6 +20,7 @@ pub fn stack(id: &str, depends_on: &[&str]) -> Stack {
         addresses: Default::default(),
         init_facts: Default::default(),
         warnings: Vec::new(),
+        unread: Vec::new(),
         problems: Vec::new(),
     }
 }

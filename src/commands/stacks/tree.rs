@@ -82,7 +82,7 @@ impl Row<'_> {
             (format!("{indent}  {} {text}", terminal.paint_data(tone, sign)), self.indent + 4)
         };
         let problems = stack.problems.iter().map(|text| remark(Tone::Bad, "✗", text));
-        let warnings = stack.warnings.iter().map(|text| remark(Tone::Warn, "!", text));
+        let warnings = stack.unread.iter().chain(&stack.warnings).map(|text| remark(Tone::Warn, "!", text));
         let first = (format!("{}  {}", padded(&head, width), facts(stack)), width + 2);
         std::iter::once(first).chain(problems).chain(warnings).collect()
     }

@@ -107,6 +107,7 @@ enum Command {
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
     Schema(commands::schema::SchemaArgs),
+    Help(commands::help::HelpArgs),
 }
 
 /// The variable by which a shell asks for completions.
@@ -140,7 +141,8 @@ pub fn run(args: Vec<OsString>, env: Environment, clock: Clock) -> Exit {
         Err(error) => return refuse(&error, &env, wants_json),
     };
     let terminal = Terminal::detect(&env, cli.global.color, cli.global.verbosity());
-    let outcome = crate::log::start(&env).and_then(|()| start(cli, env, clock, terminal));
+    let command = command_of(&matches);
+    let outcome = crate::log::start(&env).and_then(|()| start(cli, command, env, clock, terminal));
     let outcome = match outcome {
         Ok(_) if terminal.has_lost_data() => Err(Error::unavailable("the output could not be written")
             .hint("stdout is closed, or its disk is full")),
@@ -168,7 +170,7 @@ fn complete(args: Vec<OsString>, env: &Environment) -> Exit {
 }
 
 /// Starts the runtime and the command in it.
-fn start(cli: Cli, env: Environment, clock: Clock, terminal: Terminal) -> Result<Exit> {
+fn start(cli: Cli, command: String, env: Environment, clock: Clock, terminal: Terminal) -> Result<Exit> {
     if cli.global.mode == Mode::Service {
         return Err(
             Error::usage("`--mode service` needs a service command").hint("for commands leave `--mode` out")
@@ -184,7 +186,7 @@ fn start(cli: Cli, env: Environment, clock: Clock, terminal: Terminal) -> Result
         let interrupts = Interrupts::listen()?;
         let trust = TrustWord::of(cli.global.trust, &env, &cwd);
         let no_input = cli.global.no_input;
-        let context = Context { env, clock, cwd, terminal, no_input, trust, interrupts };
+        let context = Context { command, env, clock, cwd, terminal, no_input, trust, interrupts };
         dispatch(cli.command, &context).await
     });
     // A thread may still wait for the keyboard; nobody waits for it.
@@ -221,6 +223,7 @@ async fn dispatch(command: Command, context: &Context) -> Result<Exit> {
         Command::Completions(args) => Ok(commands::completions::run(&args, context)),
         Command::Man(args) => commands::man::run(&args, context),
         Command::Schema(args) => Ok(commands::schema::run(&args, context)),
+        Command::Help(args) => commands::help::run(&args, context),
     }
 }
 
@@ -257,6 +260,17 @@ fn refuse(error: &clap::Error, env: &Environment, wants_json: bool) -> Exit {
     }
     let _ = error.print();
     Kind::Usage.exit()
+}
+
+/// Returns the command as it is typed: `state list`.
+fn command_of(matches: &ArgMatches) -> String {
+    let mut words = Vec::new();
+    let mut next = matches.subcommand();
+    while let Some((word, below)) = next {
+        words.push(word);
+        next = below.subcommand();
+    }
+    words.join(" ")
 }
 
 /// Returns whether the chosen command was asked for JSON, so that its error is JSON too.

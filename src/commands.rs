@@ -23,6 +23,8 @@ pub mod drift;
 pub mod fmt;
 pub mod force_unlock;
 mod generated;
+mod headings;
+pub mod help;
 pub mod init;
 mod left_out;
 pub mod locks;
@@ -55,6 +57,8 @@ pub mod workspace;
 /// What every command is given.
 #[derive(Debug)]
 pub struct Context {
+    /// The command, as it is typed: `plan`, `state list`.
+    pub command: String,
     /// The environment this program was started with.
     pub env: Environment,
     /// The clock.

@@ -75,8 +75,54 @@ fn a_wrong_command_line_is_a_usage_error() {
 #[test]
 fn help_and_version_are_no_errors() {
     run("--version").succeeds().stdout_has("infra 0.");
-    run("help").exits(64);
     run("-h").succeeds();
+}
+
+#[test]
+fn help_is_a_command_too() {
+    assert_eq!(run("help").succeeds().stdout, run("--help").succeeds().stdout);
+    assert_eq!(run("help plan").succeeds().stdout, run("plan --help").succeeds().stdout);
+    let rollback = run("help state rollback").succeeds();
+    assert_eq!(rollback.stdout, run("state rollback --help").succeeds().stdout);
+    run("help plan k8s-prod").succeeds().stdout_has("infra plan");
+    run("help plam").exits(64).stderr_has("did you mean `plan`?");
+    run("help state rolback").exits(64).stderr_has("did you mean `rollback`?");
+}
+
+#[test]
+fn only_what_chooses_stacks_is_listed_as_choosing_stacks() {
+    const CHOOSING: [&str; 10] = [
+        "[STACK]",
+        "--stack",
+        "--layer",
+        "--tag",
+        "--all",
+        "--exclude",
+        "--with-dependencies",
+        "--with-dependents",
+        "--workspace",
+        "--create",
+    ];
+
+    for command in commands().iter().map(String::as_str).chain(["state list", "state encrypt"]) {
+        let help = run(&format!("{command} --help")).succeeds().stdout;
+        let Some((_, section)) = help.split_once("Choosing stacks:\n") else { continue };
+        let section = section.split_once("\n\n\n").map_or(section, |(section, _)| section);
+        let until_next = section.lines().take_while(|line| line.is_empty() || line.starts_with(' '));
+        let flags =
+            until_next.filter_map(|line| line.trim_start().strip_prefix(['-', '[']).map(|_| line.trim()));
+        for flag in flags {
+            let name = flag.split([' ', '=', '.']).next().unwrap_or_default();
+            assert!(CHOOSING.contains(&name), "{command}: `{flag}` chooses no stacks");
+        }
+    }
+    for (flag, heading) in [("--json", "Output"), ("--out-dir", "Saved plans"), ("--parallelism", "Running")]
+    {
+        let help = run("plan --help").succeeds().stdout;
+        let (before, _) = help.split_once(&format!("      {flag}")).expect("the flag");
+        let nearest = before.lines().rfind(|line| line.ends_with(':') && !line.starts_with(' '));
+        assert_eq!(nearest, Some(format!("{heading}:").as_str()), "{flag}");
+    }
 }
 
 #[test]
@@ -117,6 +163,11 @@ fn completions_know_the_stacks() {
     let completed = Running::start(command, "plan pi<TAB>").wait().succeeds();
 
     assert_eq!(completed.stdout.trim(), "pihole", "{completed}");
+    let mut command = infra();
+    command.env("INFRA_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "2").env("_CLAP_IFS", "\n");
+    command.args(["--", "infra", "plan", "./infrastructure/01-a/p"]).current_dir(project.root());
+    let completed = Running::start(command, "plan ./infrastructure/01-a/p<TAB>").wait().succeeds();
+    assert_eq!(completed.stdout.trim(), "./infrastructure/01-a/pihole/", "{completed}");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         run(&format!("completions {shell}")).succeeds().stdout_has("infra");
     }

@@ -67,10 +67,18 @@ fn again(request: &Request, context: &Context) -> String {
     words.join(" ")
 }
 
+/// Returns whether what is typed now would be typed in the folder that this command works in.
+pub(super) fn works_here(context: &Context) -> bool {
+    shell_folder().is_none_or(|shell| shell == context.cwd)
+}
+
+fn shell_folder() -> Option<std::path::PathBuf> {
+    std::env::current_dir().and_then(std::fs::canonicalize).ok()
+}
+
 /// Returns the name of the program, with the folder to work in where that is not the shell's own.
-fn program(context: &Context) -> String {
-    let shell = std::env::current_dir().and_then(std::fs::canonicalize).ok();
-    match shell {
+pub(super) fn program(context: &Context) -> String {
+    match shell_folder() {
         Some(shell) if shell != context.cwd => {
             let below = context.cwd.strip_prefix(&shell).unwrap_or(&context.cwd);
             format!("infra -C {}", quoted(&below.display().to_string()))

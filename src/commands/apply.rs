@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Context;
+use super::headings::SAVED_PLANS;
 use super::stack_args::StackArgs;
 use super::stack_run::{Request, RunArgs, execute};
 use crate::error::{Exit, Result};
@@ -36,13 +37,13 @@ pub struct ApplyArgs {
     #[arg(long, short = 'y', visible_alias = "auto-approve")]
     yes: bool,
     /// Apply exactly the saved plans, without a question; refuse all if one no longer fits
-    #[arg(long)]
+    #[arg(long, help_heading = SAVED_PLANS)]
     saved: bool,
     /// What happens without it too
     #[arg(long, hide = true)]
     plan_only_stale: bool,
     /// Apply exactly the plans that were saved in this folder, as with `--saved`
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", help_heading = SAVED_PLANS)]
     plan_dir: Option<PathBuf>,
     /// Let protected stacks lose resources without a question
     #[arg(long)]

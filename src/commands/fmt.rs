@@ -27,7 +27,7 @@ pub struct FmtArgs {
 /// Runs the command.
 pub async fn run(args: &FmtArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
-    let chosen = workspace.choose(&args.stacks, context)?;
+    let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let mode = if args.check { FmtMode::Check } else { FmtMode::Write };
     let formatted = workspace
         .with_session(context, Purpose::files_of(&chosen), async |session| {

@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::Context;
+use super::headings::OUTPUT;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
 use crate::backends::{HomeParts, StateHome, StatePlace, home_of, state_name};
@@ -27,7 +28,7 @@ pub struct LocksArgs {
     #[command(flatten)]
     stacks: StackArgs,
     /// Print as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 
@@ -45,9 +46,9 @@ pub(super) struct StackLock {
 /// Runs the command.
 pub async fn run(args: &LocksArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
-    let chosen = match args.stacks.selection().is_empty() {
-        true => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
-        false => workspace.choose(&args.stacks, context)?,
+    let chosen = match workspace.stacks.is_empty() {
+        true => Vec::new(),
+        false => workspace.choose_to_read(&args.stacks, context)?,
     };
     let Looked { locks, failed } = load_locks(&workspace, &chosen, context).await?;
     if args.json {

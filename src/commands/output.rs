@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::Context;
+use super::headings::OUTPUT;
 use super::left_out::Sound;
 use super::stack_args::StackArgs;
 use super::workspace::{Purpose, Workspace};
@@ -31,27 +32,27 @@ pub struct OutputArgs {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Print as JSON
-    #[arg(long, conflicts_with = "raw")]
+    #[arg(long, conflicts_with = "raw", help_heading = OUTPUT)]
     json: bool,
     /// Print one value and nothing else
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     raw: bool,
     /// Show sensitive values
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     show_sensitive: bool,
 }
 
 /// Runs the command.
 pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
-    let (chosen, name) = choose(&workspace, args, context)?;
+    let Asked { chosen, name, no_stack } = choose(&workspace, args, context)?;
     let (outputs, mask, sound) = workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {
             let sound = Sound::of(session, &chosen).await?;
             Ok((engine::read_outputs(session, &sound.stacks).await?, session.mask(), sound))
         })
         .await?;
-    let outputs = only_named(outputs, name.as_deref())?;
+    let outputs = only_named(outputs, name.as_deref(), no_stack)?;
     if args.raw {
         return show_raw(&outputs, name.as_deref(), context);
     }
@@ -65,31 +66,43 @@ pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     Ok(sound.end(context))
 }
 
+/// What was asked for.
+struct Asked {
+    chosen: Vec<StackId>,
+    name: Option<String>,
+    /// Why the name is no stack, where it could have been meant as one.
+    no_stack: Option<Error>,
+}
+
 /// Takes a last argument that names no stack for the name of an output.
-fn choose(
-    workspace: &Workspace,
-    args: &OutputArgs,
-    context: &Context,
-) -> Result<(Vec<StackId>, Option<String>)> {
-    let chosen = workspace.choose(&args.stacks, context);
+fn choose(workspace: &Workspace, args: &OutputArgs, context: &Context) -> Result<Asked> {
+    let chosen = workspace.choose_to_read(&args.stacks, context);
     match (chosen, args.stacks.names.split_last()) {
-        (Err(_), Some((name, stacks))) if args.name.is_none() => {
+        (Err(error), Some((name, stacks))) if args.name.is_none() => {
             let stacks = StackArgs { names: stacks.to_vec(), ..args.stacks.clone() };
             // If the rest names no stack either, the first message is the better one.
-            match workspace.choose(&stacks, context) {
-                Ok(chosen) => Ok((chosen, Some(name.clone()))),
-                Err(_) => workspace.choose(&args.stacks, context).map(|chosen| (chosen, None)),
+            match workspace.choose_to_read(&stacks, context) {
+                Ok(chosen) => Ok(Asked { chosen, name: Some(name.clone()), no_stack: Some(error) }),
+                Err(_) => Err(error),
             }
         }
-        (chosen, _) => chosen.map(|chosen| (chosen, args.name.clone())),
+        (chosen, _) => Ok(Asked { chosen: chosen?, name: args.name.clone(), no_stack: None }),
     }
 }
 
-fn only_named(outputs: Map<String, Value>, name: Option<&str>) -> Result<Map<String, Value>> {
+fn only_named(
+    outputs: Map<String, Value>,
+    name: Option<&str>,
+    no_stack: Option<Error>,
+) -> Result<Map<String, Value>> {
     let Some(name) = name else { return Ok(outputs) };
     let pick = |(stack, all): (&String, &Value)| Some((stack.clone(), json!({ name: all.get(name)? })));
     let named: Map<String, Value> = outputs.iter().filter_map(pick).collect();
     if named.is_empty() {
+        // Among several stacks it was rather one of them that was meant.
+        if let Some(error) = no_stack.filter(|_| outputs.len() > 1) {
+            return Err(error.hint("no output is called so either"));
+        }
         let stacks = outputs.keys().cloned().collect::<Vec<_>>().join("`, `");
         let known: Vec<String> =
             outputs.values().filter_map(Value::as_object).flat_map(Map::keys).cloned().collect();

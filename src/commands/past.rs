@@ -93,10 +93,20 @@ pub(super) fn choose(
     let among = match &request.undone {
         _ if request.removed => choose_removed(workspace, request, gone, context)?,
         Some(_) if is_open => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        _ if request.typed == "up" => workspace.select(&args.selection(), context)?,
+        _ if only_looks(request.command) => workspace.choose_to_read(args, context)?,
         _ => workspace.choose(args, context)?,
     };
     let is_undone = |id: &StackId| request.undone.as_ref().is_none_or(|undone| undone.contains(id));
     Ok(among.into_iter().filter(is_undone).collect())
+}
+
+/// Returns whether a command leaves everything as it is.
+const fn only_looks(command: RunCommand) -> bool {
+    match command {
+        RunCommand::Validate | RunCommand::Plan | RunCommand::Drift | RunCommand::Test => true,
+        RunCommand::Init | RunCommand::Apply | RunCommand::Destroy => false,
+    }
 }
 
 /// Returns the chosen ones among the stacks that are gone from the tree.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Context;
+use super::headings::{OUTPUT, SAVED_PLANS};
 use super::stack_args::StackArgs;
 use super::stack_run::{Request, RunArgs, execute};
 use crate::error::{Exit, Result};
@@ -27,10 +28,10 @@ pub struct PlanArgs {
     #[command(flatten)]
     run: RunArgs,
     /// Save the plans in this folder
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", help_heading = SAVED_PLANS)]
     out_dir: Option<PathBuf>,
     /// Exit with 2 when there are changes
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     detailed_exitcode: bool,
     /// Only find out what changed outside
     #[arg(long, conflicts_with = "destroy")]

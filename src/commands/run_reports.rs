@@ -1,6 +1,7 @@
 //! What a run is reported with, and in which words it can be gone on with.
 
 use super::Context;
+use super::again::works_here;
 use super::stack_run::Request;
 use super::workspace::Workspace;
 use crate::engine::RunOptions;
@@ -40,7 +41,8 @@ pub(super) fn reports(
 
 /// Returns with which words the stacks of the run can be chosen again.
 fn scope(workspace: &Workspace, plan: &RunPlan, request: &Request, context: &Context) -> Scope {
-    let repeats = !request.run.resume && !request.removed;
+    // A path that was typed leads elsewhere from another folder.
+    let repeats = !request.run.resume && !request.removed && works_here(context);
     let typed = request.stacks.typed().filter(|_| repeats);
     let from_here = |dir: &std::path::PathBuf| {
         let below = dir.strip_prefix(&context.cwd).unwrap_or(dir);

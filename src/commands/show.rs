@@ -28,7 +28,7 @@ pub struct ShowArgs {
 /// Runs the command.
 pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
-    let chosen = workspace.choose(&args.stacks, context)?;
+    let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let plans = SavedPlans::at(workspace.project.plans_dir());
     workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {

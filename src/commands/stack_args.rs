@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 
 use clap::Args;
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _};
 
+use super::headings::CHOOSING;
 use crate::model::Stack;
 use crate::model::quoted;
 use crate::project;
@@ -12,31 +13,30 @@ use crate::stacks::{self, Selection};
 
 /// Which stacks a command is about.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Choosing stacks")]
 pub struct StackArgs {
-    /// Stacks by path, last part of the path, layer, tag or glob
-    #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
+    /// Stacks by id, last part of the id, layer, tag, glob or folder (`.`)
+    #[arg(help_heading = CHOOSING, value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
     pub names: Vec<String>,
     /// A stack; the same as naming it
-    #[arg(long = "stack", value_name = "S", add = ArgValueCompleter::new(stack_names))]
+    #[arg(help_heading = CHOOSING, long = "stack", value_name = "S", add = ArgValueCompleter::new(stack_names))]
     pub stack: Vec<String>,
     /// All stacks of a layer: `02-platforms`, `platforms` or `2`
-    #[arg(long, value_name = "L")]
+    #[arg(help_heading = CHOOSING, long, value_name = "L")]
     pub layer: Vec<String>,
     /// All stacks with a tag
-    #[arg(long, value_name = "T")]
+    #[arg(help_heading = CHOOSING, long, value_name = "T")]
     pub tag: Vec<String>,
     /// All stacks
-    #[arg(long)]
+    #[arg(help_heading = CHOOSING, long)]
     pub all: bool,
     /// Leave stacks out
-    #[arg(long, value_name = "S", add = ArgValueCompleter::new(stack_names))]
+    #[arg(help_heading = CHOOSING, long, value_name = "S", add = ArgValueCompleter::new(stack_names))]
     pub exclude: Vec<String>,
     /// Also the stacks that the chosen ones depend on
-    #[arg(long)]
+    #[arg(help_heading = CHOOSING, long)]
     pub with_dependencies: bool,
     /// Also the stacks that depend on the chosen ones
-    #[arg(long)]
+    #[arg(help_heading = CHOOSING, long)]
     pub with_dependents: bool,
 }
 
@@ -80,12 +80,17 @@ impl StackArgs {
             exclude: self.exclude.clone(),
             with_dependencies: self.with_dependencies,
             with_dependents: self.with_dependents,
+            reads: false,
         }
     }
 }
 
-/// Returns the stacks whose id or last part begins with what was typed, for a completing shell.
+/// Returns the stacks whose id or last part begins with what was typed, or the folders of a path, for a
+/// completing shell.
 pub(super) fn stack_names(typed: &OsStr) -> Vec<CompletionCandidate> {
+    if stacks::is_path(&typed.to_string_lossy()) {
+        return PathCompleter::dir().complete(typed);
+    }
     let typed = typed.to_string_lossy();
     let stacks = load_stacks().unwrap_or_default();
     let names = stacks.iter().flat_map(|stack| [stack.id.short_name(), stack.id.as_str()]);

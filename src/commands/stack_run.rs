@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use clap::Args;
 
 use super::again::check_can_ask;
+use super::headings::{OUTPUT, RUNNING};
 use super::past::{choose, take_up, tell_lost, warn_of_removed, warn_of_the_past};
 use super::protected::check_protected;
 use super::run_reports::reports;
@@ -27,28 +28,28 @@ use crate::tofu::call::PlanMode;
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunArgs {
     /// Print the report as JSON
-    #[arg(long, conflicts_with = "jsonl")]
+    #[arg(help_heading = OUTPUT, long, conflicts_with = "jsonl")]
     pub json: bool,
     /// Print the events as JSON, one a line
-    #[arg(long)]
+    #[arg(help_heading = OUTPUT, long)]
     pub jsonl: bool,
     /// Print what would be run, and run nothing
-    #[arg(long)]
+    #[arg(help_heading = RUNNING, long)]
     pub dry_run: bool,
     /// Run `tofu init` even if nothing changed
-    #[arg(long)]
+    #[arg(help_heading = RUNNING, long)]
     pub init: bool,
     /// Run so many stacks at once; without it as many as cores and memory bear
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = RUNNING, long, value_name = "N")]
     pub parallelism: Option<NonZeroUsize>,
     /// Start nothing new after a failure
-    #[arg(long)]
+    #[arg(help_heading = RUNNING, long)]
     pub fail_fast: bool,
     /// Run only what earlier runs of this command left undone: failed, skipped, interrupted
-    #[arg(long)]
+    #[arg(help_heading = RUNNING, long)]
     pub resume: bool,
     /// Wait this long for a lock, for example `5m`
-    #[arg(long, value_name = "TIME", value_parser = go_duration)]
+    #[arg(help_heading = RUNNING, long, value_name = "TIME", value_parser = go_duration)]
     pub lock_timeout: Option<String>,
 }
 

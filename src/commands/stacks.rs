@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::Context;
+use super::headings::OUTPUT;
 use super::past::tell_lost;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
@@ -15,7 +16,7 @@ use crate::engine::RemovedStack;
 use crate::error::{Exit, Result};
 use crate::model::{Backend, Stack, StackId};
 use crate::report::{Terminal, Tone};
-use crate::stacks::{self, SharedState};
+use crate::stacks::{self, Selection, SharedState};
 
 /// List the stacks, their layers, dependencies and backends
 ///
@@ -36,7 +37,7 @@ pub struct StacksArgs {
     #[arg(long, conflicts_with = "graph")]
     removed: bool,
     /// Print as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 
@@ -115,7 +116,7 @@ fn removed_json(gone: &RemovedStack) -> Value {
 fn choose_or_all(workspace: &Workspace, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
     match args.selection().is_empty() {
         true if workspace.stacks.is_empty() => Ok(Vec::new()),
-        true => workspace.choose(&StackArgs { all: true, ..args.clone() }, context),
+        true => workspace.select(&Selection { all: true, ..args.selection() }, context),
         false => workspace.choose(args, context),
     }
 }

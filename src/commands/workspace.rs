@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Context;
+use super::again::program;
 use super::configure;
 use super::deps;
 use super::stack_args::StackArgs;
@@ -11,13 +12,13 @@ use crate::backends::{self, StatePlace};
 use crate::engine::{self, RemovedStack, Session, SessionParts, StackSecrets, StateNeed};
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::model::{Environment, Project, Stack, StackId};
+use crate::model::{Environment, Project, Stack, StackId, counted};
 use crate::process;
 use crate::project;
 use crate::report::{Console, PlanOutput, listen, passphrase_prompt};
 use crate::secrets::identities::Prompt;
 use crate::secrets::keyring::{KeyPlaces, KeyTrust, Keyring};
-use crate::stacks::{self, SettingsBook};
+use crate::stacks::{self, Selection, SettingsBook};
 use crate::tofu::plugin_cache::with_plugin_cache;
 use crate::trust::Thing;
 
@@ -66,15 +67,41 @@ impl Workspace {
         Ok(Self { project, stacks: discovery.stacks, notes: discovery.notes })
     }
 
-    /// Returns the chosen stacks.
+    /// Returns the chosen stacks; one that is not chosen but meant is told from several.
     pub fn choose(&self, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
+        self.tell_narrower(args, context);
+        self.select(&args.selection(), context)
+    }
+
+    /// Returns the chosen stacks of a command that only looks at them: where nothing is chosen, all
+    /// below the working directory.
+    pub fn choose_to_read(&self, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
+        self.tell_narrower(args, context);
+        self.select(&Selection { reads: true, ..args.selection() }, context)
+    }
+
+    /// Tells somebody in a folder of stacks that `--all` is more than those.
+    fn tell_narrower(&self, args: &StackArgs, context: &Context) {
+        let narrower =
+            args.all.then(|| stacks::narrower(&self.project, &self.stacks, &context.cwd)).flatten();
+        if let Some(count) = narrower {
+            let all = counted(self.stacks.len(), "stack");
+            let way = format!("{} {} .", program(context), context.command);
+            context.terminal.note(&format!(
+                "`--all` is the whole project: {all}; for the {count} in this folder: `{way}`"
+            ));
+        }
+    }
+
+    /// Returns the stacks of a selection.
+    pub fn select(&self, selection: &Selection, context: &Context) -> Result<Vec<StackId>> {
         if self.stacks.is_empty() {
             let error = Error::invalid(format!("`{}` has no stacks", self.project.root.display()));
             // Why none was found may stand in a note, such as a root that does not exist.
             let error = self.notes.iter().cloned().fold(error, Error::detail);
             return Err(error.hint(self.way_to_stacks()));
         }
-        stacks::select(&self.project, &self.stacks, &args.selection(), &context.cwd)
+        stacks::select(&self.project, &self.stacks, selection, &context.cwd)
     }
 
     /// Says how a project without stacks gets some.

@@ -1,52 +1,129 @@
-//! Where somebody stands in the project: paths that are typed, and the stack around the
-//! working directory. Begin at [`Place::new`].
+//! Where somebody stands in the project: paths that are typed, and the stacks around and below
+//! the working directory. Begin at [`Place::new`].
 
-use std::path::{Component, Path, PathBuf};
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
 
-use crate::model::{Project, Stack};
+use crate::model::{Project, Stack, StackId, without_dots};
 
 /// The project's root and the working directory, for names that are paths.
-pub struct Place {
+pub struct Place<'a> {
     root: PathBuf,
     cwd: PathBuf,
+    stacks: &'a [Stack],
+    /// Their folders; found out when somebody asks, for each costs a look at the disk.
+    folders: OnceCell<Vec<PathBuf>>,
 }
 
-impl Place {
+/// What a typed path leads to.
+#[derive(Debug, Eq, PartialEq)]
+pub enum Found {
+    /// The stacks in the folder, or below it where it is none itself.
+    Stacks(Vec<StackId>),
+    /// A part of the project in which no stack is.
+    Without(Part),
+    /// A place that is no part of the project.
+    Outside(PathBuf),
+    /// Nothing is there.
+    Nowhere,
+}
+
+/// A part of the project in which no stack is.
+#[derive(Debug, Eq, PartialEq)]
+pub struct Part {
+    /// Whether it is a folder.
+    pub is_folder: bool,
+    /// The stacks whose folder it lies in.
+    pub around: Vec<StackId>,
+    /// The stacks that use it as a module.
+    pub users: Vec<StackId>,
+}
+
+impl<'a> Place<'a> {
     /// Notes both with their links resolved.
-    pub fn new(project: &Project, cwd: &Path) -> Self {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        Self { root: real(&project.root), cwd: real(cwd) }
+    pub fn new(project: &Project, cwd: &Path, stacks: &'a [Stack]) -> Self {
+        Self { root: real(&project.root), cwd: real(cwd), stacks, folders: OnceCell::new() }
     }
 
-    /// Returns the stack whose folder a path names, from the working directory or from the root.
-    pub fn stack_at<'a>(&self, name: &str, stacks: &'a [Stack]) -> Option<&'a Stack> {
-        let candidates = [resolved(&self.cwd, name), resolved(&self.root, name)];
-        candidates
-            .iter()
-            .find_map(|path| stacks.iter().find(|stack| same(&self.root.join(&stack.path), path)))
+    /// Returns the root of the project.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
-    /// Returns the deepest stack that the working directory is in.
-    pub fn stack_around<'a>(&self, stacks: &'a [Stack]) -> Option<&'a Stack> {
-        let around = stacks.iter().filter(|stack| self.cwd.starts_with(self.root.join(&stack.path)));
-        around.max_by_key(|stack| self.root.join(&stack.path).components().count())
-    }
-}
-
-/// Compares by components, so that a trailing slash makes no difference.
-fn same(one: &Path, other: &Path) -> bool {
-    one.components().eq(other.components())
-}
-
-/// Returns a typed path from a folder, without dots.
-fn resolved(from: &Path, typed: &str) -> PathBuf {
-    let mut path = PathBuf::new();
-    for part in from.join(typed).components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => _ = path.pop(),
-            Component::RootDir | Component::Prefix(_) | Component::Normal(_) => path.push(part),
+    /// Returns what a typed path leads to from the working directory; one that is not marked as a
+    /// path may begin at the root of the project too.
+    pub fn look_at(&self, typed: &str) -> Found {
+        let from_here = self.found(&self.cwd.join(typed));
+        if is_path(typed) || matches!(from_here, Found::Stacks(_)) {
+            return from_here;
+        }
+        match self.found(&self.root.join(typed)) {
+            Found::Nowhere | Found::Outside(_) => from_here,
+            from_root => from_root,
         }
     }
-    path
+
+    /// Returns the stacks of the deepest stack folder that the working directory is in.
+    pub fn around(&self) -> Vec<StackId> {
+        self.around_of(&self.cwd)
+    }
+
+    /// Returns the stacks at or below the working directory.
+    pub fn below(&self) -> Vec<StackId> {
+        self.ids(|folder| folder.starts_with(&self.cwd))
+    }
+
+    fn found(&self, path: &Path) -> Found {
+        let path = real(path);
+        let at = self.ids(|folder| folder == path);
+        let found = if at.is_empty() { self.ids(|folder| folder.starts_with(&path)) } else { at };
+        // A folder above the project holds other things too, of which this project knows nothing;
+        // one beside it is a part all the same if the project links to it.
+        let is_above = self.root.starts_with(&path) && self.root != path;
+        match path.starts_with(&self.root) {
+            _ if !found.is_empty() && !is_above => Found::Stacks(found),
+            _ if !path.exists() => Found::Nowhere,
+            true => Found::Without(Part {
+                is_folder: path.is_dir(),
+                around: self.around_of(&path),
+                users: self.users_of(&path),
+            }),
+            false => Found::Outside(path),
+        }
+    }
+
+    fn around_of(&self, path: &Path) -> Vec<StackId> {
+        let around = self.folders().iter().filter(|folder| path.starts_with(folder));
+        match around.max_by_key(|folder| folder.components().count()) {
+            Some(deepest) => self.ids(|folder| folder == deepest),
+            None => Vec::new(),
+        }
+    }
+
+    /// Returns the stacks that use a module in a folder, or below it.
+    fn users_of(&self, path: &Path) -> Vec<StackId> {
+        let Ok(below_root) = path.strip_prefix(&self.root) else { return Vec::new() };
+        let uses = |stack: &&Stack| stack.modules.iter().any(|module| module.starts_with(below_root));
+        self.stacks.iter().filter(uses).map(|stack| stack.id.clone()).collect()
+    }
+
+    fn ids(&self, is_meant: impl Fn(&Path) -> bool) -> Vec<StackId> {
+        let meant = self.stacks.iter().zip(self.folders()).filter(|(_, folder)| is_meant(folder));
+        meant.map(|(stack, _)| stack.id.clone()).collect()
+    }
+
+    fn folders(&self) -> &[PathBuf] {
+        self.folders
+            .get_or_init(|| self.stacks.iter().map(|stack| real(&self.root.join(&stack.path))).collect())
+    }
+}
+
+/// Returns whether something typed is a path whatever the stacks are called.
+pub fn is_path(typed: &str) -> bool {
+    typed.starts_with(['.', '/'])
+}
+
+/// Returns a path with its links followed as the system does it; without dots if it is not there.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| without_dots(path))
 }

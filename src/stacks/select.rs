@@ -7,7 +7,7 @@ use std::path::Path;
 use super::graph::{Graph, closure};
 use super::names::{self, Miss, quoted};
 use super::order::{Direction, Order};
-use super::place::Place;
+use super::place::{Found, Part, Place, is_path};
 use crate::error::{Error, Result};
 use crate::model::{Project, Stack, StackId};
 
@@ -28,6 +28,8 @@ pub struct Selection {
     pub with_dependencies: bool,
     /// Adds everything that depends on the chosen ones.
     pub with_dependents: bool,
+    /// Whether they are only looked at, so that nothing asked for may mean several.
+    pub reads: bool,
 }
 
 impl Selection {
@@ -47,7 +49,7 @@ pub fn select(
     if stacks.is_empty() {
         return Err(no_stacks(project));
     }
-    let place = Place::new(project, cwd);
+    let place = Place::new(project, cwd, stacks);
     let mut chosen = named(stacks, selection, &place)?;
     widen(project, stacks, selection, &mut chosen)?;
     for name in &selection.exclude {
@@ -68,13 +70,23 @@ fn no_stacks(project: &Project) -> Error {
         .hint("name the folder that holds them in infra.yaml: `stacks: { roots: [FOLDER] }`")
 }
 
-/// Returns the stacks that were named, or the one that the working directory means.
-fn named(stacks: &[Stack], selection: &Selection, place: &Place) -> Result<BTreeSet<StackId>> {
+/// Returns how many stacks `.` would choose, in a folder that holds several but not all of them.
+pub fn narrower(project: &Project, stacks: &[Stack], cwd: &Path) -> Option<usize> {
+    let place = Place::new(project, cwd, stacks);
+    let below = place.below().len();
+    match place.look_at(".") {
+        Found::Stacks(found) if below > 1 && below < stacks.len() => Some(found.len()),
+        _ => None,
+    }
+}
+
+/// Returns the stacks that were named, or those that the working directory means.
+fn named(stacks: &[Stack], selection: &Selection, place: &Place<'_>) -> Result<BTreeSet<StackId>> {
     if selection.all {
         return Ok(stacks.iter().map(|stack| stack.id.clone()).collect());
     }
     if selection.is_empty() {
-        return implied(stacks, place).map(|id| BTreeSet::from([id]));
+        return implied(stacks, selection, place).map(BTreeSet::from_iter);
     }
     let mut chosen = BTreeSet::new();
     for name in &selection.names {
@@ -89,43 +101,103 @@ fn named(stacks: &[Stack], selection: &Selection, place: &Place) -> Result<BTree
     Ok(chosen)
 }
 
-/// Returns the stack around the working directory, or the only one.
-fn implied(stacks: &[Stack], place: &Place) -> Result<StackId> {
-    if let Some(stack) = place.stack_around(stacks) {
-        return Ok(stack.id.clone());
+/// Returns the stack around the working directory, or the only one, or all below it that are only looked at.
+fn implied(stacks: &[Stack], selection: &Selection, place: &Place<'_>) -> Result<Vec<StackId>> {
+    let around = place.around();
+    if !around.is_empty() {
+        return Ok(around);
     }
     if let [only] = stacks {
-        return Ok(only.id.clone());
+        return Ok(vec![only.id.clone()]);
+    }
+    let below = place.below();
+    if selection.reads && !below.is_empty() {
+        return Ok(below);
     }
     let error = Error::usage("no stack is chosen, and the working directory is in none");
     let error = stacks.iter().fold(error, |error, stack| error.detail(stack.id.as_str()));
-    Err(error.hint("name one or more of them, or choose with `--all`, `--layer` or `--tag`"))
+    Err(error
+        .hint("name one or more of them, or choose with `--all`, `--layer` or `--tag`")
+        .hint_if((!below.is_empty()).then_some("`.` chooses all below this folder")))
 }
 
-fn resolve(name: &str, stacks: &[Stack], place: &Place) -> Result<Vec<StackId>> {
+fn resolve(name: &str, stacks: &[Stack], place: &Place<'_>) -> Result<Vec<StackId>> {
     // An unset variable in a script must not mean the folder that the script runs in.
     if name.trim().is_empty() {
         return Err(Error::usage("a stack name is empty").hint(format!("the stacks are {}", listed(stacks))));
     }
-    // `.` is the folder one is in, as everywhere else, before it is the id of a root stack.
-    if (name == "." || name.starts_with("./") || name.starts_with("../"))
-        && let Some(stack) = place.stack_at(name, stacks)
-    {
-        return Ok(vec![stack.id.clone()]);
+    let miss = match is_path(name) {
+        true => None,
+        false => match names::find(name.trim_end_matches('/'), stacks) {
+            Ok(found) => return Ok(found),
+            Err(miss) => Some(miss),
+        },
+    };
+    match (place.look_at(name), miss) {
+        (Found::Stacks(found), _) => Ok(found),
+        // That several stacks are called so says more than that a file is.
+        (_, Some(miss @ Miss::Ambiguous(_))) => Err(unresolved(&miss, name, stacks)),
+        (Found::Without(part), _) => Err(without_stacks(name, &part, stacks)),
+        (Found::Outside(path), _) => Err(outside(name, &path, place)),
+        (Found::Nowhere, Some(miss)) => Err(unresolved(&miss, name, stacks)),
+        (Found::Nowhere, None) => Err(nowhere(name, stacks)),
     }
-    let found = names::find(name.trim_end_matches('/'), stacks);
-    found.or_else(|miss| match place.stack_at(name, stacks) {
-        Some(stack) => Ok(vec![stack.id.clone()]),
-        None => Err(unresolved(&miss, name, stacks)),
-    })
+}
+
+/// Says why a part of the project chooses nothing, and what it is a part of.
+fn without_stacks(name: &str, part: &Part, stacks: &[Stack]) -> Error {
+    let called = |ids: &[StackId]| quoted(ids.iter().map(StackId::as_str));
+    let error = match part {
+        Part { is_folder: false, .. } => Error::usage(format!("`{name}` is a file; a stack is a folder"))
+            .hint_if(name.contains("plan").then_some(
+                "saved plans belong to their stacks: `infra apply --saved`, `infra show STACK --plan`",
+            )),
+        Part { users, .. } if !users.is_empty() => {
+            Error::usage(format!("no stack is in `{name}` or below it, only modules"))
+        }
+        Part { .. } => Error::usage(format!("no stack is in `{name}` or below it")),
+    };
+    match part {
+        Part { users, .. } if !users.is_empty() => error.hint(format!("used by {}", called(users))),
+        Part { around, .. } if !around.is_empty() => {
+            error.hint(format!("it is a part of {}", called(around)))
+        }
+        Part { .. } => error.hint(format!("the stacks are {}", listed(stacks))),
+    }
+}
+
+fn outside(name: &str, path: &Path, place: &Place<'_>) -> Error {
+    let root = place.root();
+    let hint = match root.starts_with(path) {
+        true => "`--all` chooses every stack of the project",
+        false => "a project in another folder is worked on with `-C DIR`",
+    };
+    Error::usage(format!("`{name}` is outside of the project `{}`", root.display())).hint(hint)
+}
+
+fn nowhere(name: &str, stacks: &[Stack]) -> Error {
+    let near = names::near(name.trim_end_matches('/'), stacks);
+    let error = Error::usage(format!("there is no folder `{name}`"));
+    match Miss::Unknown(near).hint() {
+        Some(hint) => error.hint(hint),
+        None => error.hint(format!("the stacks are {}", listed(stacks))),
+    }
 }
 
 fn unresolved(miss: &Miss, name: &str, stacks: &[Stack]) -> Error {
     let error = Error::usage(miss.message(name));
-    match miss.hint() {
+    match folder_of(name, stacks).or_else(|| miss.hint()) {
         Some(hint) => error.hint(hint),
         None => error.hint(format!("the stacks are {}", listed(stacks))),
     }
+}
+
+/// Names the folder whose stacks have ids that begin with a name.
+fn folder_of(name: &str, stacks: &[Stack]) -> Option<String> {
+    let below = |stack: &Stack| stack.id.as_str().strip_prefix(name)?.strip_prefix('/').map(str::to_owned);
+    let (stack, rest) = stacks.iter().find_map(|stack| Some((stack, below(stack)?)))?;
+    let folder = stack.path.ancestors().nth(rest.split('/').count())?;
+    Some(format!("did you mean the folder `{}`?", folder.display()))
 }
 
 /// Lists the first stacks; a long list would hide the message.
@@ -230,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_from_the_root_or_the_working_directory_is_a_name() {
+    fn a_path_from_the_root_or_the_working_directory_chooses_the_stack_there_or_all_below() {
         let names = |name: &str| Selection { names: vec![name.into()], ..Selection::default() };
         let layer = "infrastructure/02-platforms";
 
@@ -239,6 +311,13 @@ mod tests {
         assert_eq!(select_from(layer, &names("./dns")).expect("a stack"), ["02-platforms/dns"]);
         assert_eq!(select_from(layer, &names("../03-legacy/dns")).expect("a stack"), ["03-legacy/dns"]);
         assert_eq!(select_from("infrastructure/tools", &names(".")).expect("a stack"), ["tools"]);
+        let platforms = ["02-platforms/dns", "02-platforms/k8s-prod"];
+        for here in [".", "./", "../02-platforms", "/p/infrastructure/02-platforms/"] {
+            assert_eq!(select_from(layer, &names(here)).expect("stacks"), platforms, "{here}");
+        }
+        assert_eq!(chosen("infrastructure").len(), IDS.len());
+        // Two are called so, but one of them is here.
+        assert_eq!(select_from(layer, &names("dns")).expect("a stack"), ["02-platforms/dns"]);
     }
 
     #[test]
@@ -280,6 +359,41 @@ mod tests {
         assert_eq!(inside.expect("a stack"), ["02-platforms/k8s-prod"]);
         assert_eq!(outside.kind(), Kind::Usage);
         assert_eq!(outside.body(), IDS);
+    }
+
+    #[test]
+    fn with_nothing_chosen_what_only_looks_takes_all_below_the_working_directory() {
+        let reads = Selection { reads: true, ..Selection::default() };
+
+        let layer = select_from("infrastructure/02-platforms", &reads).expect("stacks");
+        let inside = select_from("infrastructure/tools/files", &reads).expect("a stack");
+        let beside = select_from("docs", &reads).expect_err("no stack around or below");
+
+        assert_eq!(layer, ["02-platforms/dns", "02-platforms/k8s-prod"]);
+        assert_eq!(inside, ["tools"]);
+        assert_eq!(select_from("", &reads).expect("stacks"), IDS);
+        assert_eq!(beside.body(), IDS);
+    }
+
+    #[test]
+    fn a_path_above_or_beside_the_project_is_told_from_one_that_is_not_there() {
+        let above = by_name("/").expect_err("outside");
+        let missing = by_name("./dnx").expect_err("nowhere");
+
+        assert_eq!(above.message(), "`/` is outside of the project `/p`");
+        assert_eq!(missing.message(), "there is no folder `./dnx`");
+        assert_eq!(missing.hints(), ["did you mean `02-platforms/dns`, `03-legacy/dns`?"]);
+    }
+
+    #[test]
+    fn the_narrower_way_is_told_only_where_there_is_one() {
+        let project = Project { root: "/p".into(), ..Project::default() };
+        let from = |cwd: &str| narrower(&project, &stacks(&IDS), &Path::new("/p").join(cwd));
+
+        assert_eq!(from("infrastructure/02-platforms"), Some(2));
+        for cwd in ["", "infrastructure", "infrastructure/tools", "docs"] {
+            assert_eq!(from(cwd), None, "{cwd}");
+        }
     }
 
     #[test]

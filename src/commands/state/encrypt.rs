@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use crate::commands::Context;
+use crate::commands::headings::OUTPUT;
 use crate::commands::stack_args::StackArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{
@@ -39,7 +40,7 @@ pub(super) struct EncryptArgs {
     #[arg(long, short = 'y')]
     yes: bool,
     /// Print what became of each state as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
 }
 

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use crate::commands::Context;
+use crate::commands::headings::OUTPUT;
 use crate::commands::left_out::Sound;
 use crate::commands::stack_args::StackArgs;
 use crate::commands::workspace::{Purpose, Workspace};
@@ -23,7 +24,7 @@ pub(super) struct ListArgs {
     #[command(flatten)]
     stacks: StackArgs,
     /// Print as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
     /// What to pass on to `tofu state list`
     #[arg(last = true, value_name = "TOFU_ARGS")]
@@ -33,7 +34,7 @@ pub(super) struct ListArgs {
 /// Runs the command.
 pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
-    let chosen = workspace.choose(&args.stacks, context)?;
+    let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let (listed, sound) = workspace
         .with_session(context, Purpose::states_of(&chosen), async |session| {
             let sound = Sound::of(session, &chosen).await?;

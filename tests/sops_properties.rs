@@ -2,10 +2,17 @@
 //!
 //! The cases are the same in every run; `PROPTEST_CASES` asks for more of them.
 
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "the product's rules, not the tests'")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
 
 #[path = "sops_properties/documents.rs"]
 mod documents;
+#[path = "sops_properties/key_groups.rs"]
+mod key_groups;
 #[path = "sops_properties/spelling.rs"]
 mod spelling;
 #[expect(dead_code, reason = "shared with other tests")]

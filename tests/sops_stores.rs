@@ -18,6 +18,7 @@ mod tools;
 use std::path::Path;
 
 use corpus::{CASES, Case};
+use infra::secrets::sops::creation_rules::CreationRules;
 use infra::secrets::sops::format::Format;
 use infra::secrets::sops::stores::{self, Layout};
 use infra::secrets::sops::tree::{Comment, Document, Entry, Item, Value};
@@ -173,6 +174,39 @@ fn other_indents_are_those_of_the_real_sops() {
         let ours = stores::write(format, &stores::load(format, text.as_bytes()).unwrap(), layout).unwrap();
 
         assert_same(name, "another indent", &ours, &theirs);
+    }
+}
+
+#[test]
+fn an_indent_is_refused_where_the_real_sops_refuses_it_and_only_there() {
+    let (key, folder) = (AgeKey::new(), tempfile::tempdir().unwrap());
+    let settings =
+        ["yaml: {indent: -1}", "json: {indent: -2}", "json: {indent: -1}", "json_binary: {indent: -3}"];
+    let odd = ["yaml: {indent: 0}", "yaml: {indent: two}", "yaml: {indent: 3.7}", "json: {indent: 0}"];
+    let files = [("a.yaml", "a:\n  b: 1\n"), ("a.json", "{\"a\":1}"), ("a.env", "A=1\n"), ("a.bin", "x")];
+
+    for setting in settings.iter().chain(&odd) {
+        let rules = format!("creation_rules:\n  - age: {}\nstores:\n  {setting}\n", key.recipient);
+        let path = folder.path().join(".sops.yaml");
+        std::fs::write(&path, &rules).unwrap();
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+            let theirs = key.run_sops(folder.path(), &["-e", name]);
+            let format = Format::of_path(Path::new(name));
+            let ours = CreationRules::parse(path.clone(), &rules).unwrap().layout(format);
+
+            assert_eq!(theirs.status.success(), ours.is_ok(), "{setting} {name}: {ours:?}");
+            if let Err(error) = &ours {
+                let said = error.to_string();
+                assert!(said.contains(".sops.yaml") && said.contains("indent` must be"), "{said}");
+            } else if format == Format::Yaml {
+                std::fs::write(folder.path().join("b.yaml"), &theirs.stdout).unwrap();
+                let shown = key.run_sops(folder.path(), &["-d", "b.yaml"]).stdout;
+                let ours =
+                    stores::write(format, &stores::load(format, text.as_bytes()).unwrap(), ours.unwrap());
+                assert_same(setting, "indent", &ours.unwrap(), &shown);
+            }
+        }
     }
 }
 

@@ -177,12 +177,8 @@ impl<'p> Keyring<'p> {
             return passwords.open(path, bytes, &|question| self.ask(question)).map(OpenedFile::Vault);
         }
         let name = path.display().to_string();
-        let input = Input {
-            name: &name,
-            format: format.unwrap_or_else(|| Format::of_path(path)),
-            bytes,
-            layout: layout(self.places.dir)?,
-        };
+        let format = format.unwrap_or_else(|| Format::of_path(path));
+        let input = Input { name: &name, format, bytes, layout: layout(self.places.dir, format)? };
         SopsFile::open(input, &self.identities).map(|file| OpenedFile::Sops(Box::new(file)))
     }
 }
@@ -194,14 +190,9 @@ pub fn is_sealed(path: &Path, bytes: &[u8]) -> bool {
     is_vault(bytes) || is_encrypted(input)
 }
 
-/// Returns the indents that the `.sops.yaml` of a folder asks for.
-pub fn layout(dir: &Path) -> Result<Layout> {
-    let indents = CreationRules::find(dir)?.map(|rules| rules.indents()).unwrap_or_default();
-    let usual = Layout::default();
-    Ok(Layout {
-        yaml_indent: indents.yaml.unwrap_or(usual.yaml_indent),
-        json_indent: indents.json.or(usual.json_indent),
-    })
+/// Returns how the `.sops.yaml` of a folder wants files of a format laid out.
+pub fn layout(dir: &Path, format: Format) -> Result<Layout> {
+    CreationRules::find(dir)?.map_or_else(|| Ok(Layout::default()), |rules| rules.layout(format))
 }
 
 /// Makes the error of a file that is not encrypted although it should be.

@@ -55,11 +55,12 @@ impl Sealer<'_> {
         let rules = rules_above(&self.project.root, &file.path, &self.rules)?;
         let rule = rule_for(rules.as_ref(), &path, &self.context.env)
             .map_err(|error| error.hint(format!("`{}` is rendered to it", file.origin)))?;
+        let format = Format::of_path(&file.path);
         let input = Input {
             name: &file.path.display().to_string(),
-            format: Format::of_path(&file.path),
+            format,
             bytes: &plain,
-            layout: layout(&self.project.root)?,
+            layout: layout(&self.project.root, format)?,
         };
         stores::load(input.format, &plain).map_err(|error| {
             Error::invalid(format!("`{}` renders to what cannot be encrypted", file.origin)).detail(format!(

@@ -46,12 +46,13 @@ impl SecretFile {
     }
 
     fn of_bytes(args: &FileArgs, context: &Context, bytes: Vec<u8>) -> Result<Self> {
+        let format = args.keys.format().unwrap_or_else(|| Format::of_path(&args.file));
         Ok(Self {
             name: args.file.display().to_string(),
             path: resolve(&context.cwd.join(&args.file)),
-            format: args.keys.format().unwrap_or_else(|| Format::of_path(&args.file)),
+            format,
             // A vault has no layout of ours, so a broken `.sops.yaml` does not concern it.
-            layout: if is_vault(&bytes) { Layout::default() } else { layout(&context.cwd)? },
+            layout: if is_vault(&bytes) { Layout::default() } else { layout(&context.cwd, format)? },
             bytes: Zeroizing::new(bytes),
         })
     }

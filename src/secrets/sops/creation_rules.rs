@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 use self::rule_keys::text;
+use super::format::Format;
 use super::go_regex;
 use super::mac::MacScope;
 use super::refusal::refused;
 use super::selection::Selection;
+use super::stores::Layout;
 use crate::error::{Error, Result};
 use crate::model::Environment;
 
@@ -24,7 +26,7 @@ const RECIPIENTS: &str = "SOPS_AGE_RECIPIENTS";
 const HIGHEST: usize = 100;
 
 /// The widest indentation that is taken seriously.
-const WIDEST: u64 = 64;
+const WIDEST: i64 = 64;
 
 /// The keys of one group of a rule.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -46,15 +48,6 @@ pub struct CreationRule {
     pub selection: Selection,
     /// What the MAC covers.
     pub mac_scope: MacScope,
-}
-
-/// The indentation that the file asks for.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Indents {
-    /// `stores.yaml.indent`
-    pub yaml: Option<usize>,
-    /// `stores.json.indent`
-    pub json: Option<usize>,
 }
 
 /// A loaded `.sops.yaml`.
@@ -88,13 +81,49 @@ impl CreationRules {
         &self.path
     }
 
-    /// Returns the indentation that it asks for.
-    pub fn indents(&self) -> Indents {
-        let width = |store: &str| {
-            let indent = self.document.get("stores")?.get(store)?.get("indent")?.as_u64()?;
-            usize::try_from(indent.min(WIDEST)).ok()
-        };
-        Indents { yaml: width("yaml"), json: width("json") }
+    /// Returns the indentation that it asks for files of a format, in the terms of sops: 0 is the
+    /// usual one in YAML, and so is -1 in JSON. What sops refuses is refused.
+    pub fn layout(&self, format: Format) -> Result<Layout> {
+        let usual = Layout::default();
+        let (yaml, json) = (self.indent("yaml")?, self.indent("json")?);
+        let binary = self.indent("json_binary")?;
+        match format {
+            Format::Yaml => {
+                let indent = self.not_below("yaml", yaml.unwrap_or(0), 0)?;
+                Ok(Layout { yaml_indent: if indent == 0 { usual.yaml_indent } else { indent }, ..usual })
+            }
+            Format::Json => Ok(Layout { json_indent: self.json_indent("json", json)?, ..usual }),
+            Format::Binary => Ok(Layout { json_indent: self.json_indent("json_binary", binary)?, ..usual }),
+            Format::Dotenv | Format::Ini => Ok(usual),
+        }
+    }
+
+    fn json_indent(&self, store: &str, indent: Option<i64>) -> Result<Option<usize>> {
+        match indent.unwrap_or(-1) {
+            -1 => Ok(None),
+            indent => self.not_below(store, indent, -1).map(Some),
+        }
+    }
+
+    fn not_below(&self, store: &str, indent: i64, least: i64) -> Result<usize> {
+        usize::try_from(indent.min(WIDEST)).map_err(|_| {
+            self.odd_indent(store, &format!("a number of at least {least}"), &format!("`{indent}`"))
+        })
+    }
+
+    /// Returns the indent of a store, if the file has one; sops cuts off what is behind a point.
+    fn indent(&self, store: &str) -> Result<Option<i64>> {
+        let found = self.document.get("stores").and_then(|stores| stores.get(store)?.get("indent"));
+        let Some(found) = found.filter(|indent| !indent.is_null()) else { return Ok(None) };
+        #[expect(clippy::cast_possible_truncation, reason = "it is cut off, as in sops")]
+        let whole = found.as_i64().or_else(|| found.as_f64().map(|number| number as i64));
+        whole.map(Some).ok_or_else(|| self.odd_indent(store, "a number", &format!("`{found}`")))
+    }
+
+    fn odd_indent(&self, store: &str, expected: &str, found: &str) -> Error {
+        refused(format!("`stores.{store}.indent` must be {expected}"))
+            .at(self.path.display())
+            .fact("found", found)
     }
 
     /// Returns the first rule that matches a file; `None` where the file has no rules at all.
@@ -210,7 +239,7 @@ creation_rules:
         assert_eq!(prod.selection.setting(), Some(("encrypted_regex", "^(data)$")));
         assert_eq!(prod.mac_scope, MacScope::OnlyEncrypted);
         assert_eq!(rule("/p/other/prod/a.yaml").groups[0].recipients, ["age1z"]);
-        assert_eq!(rules().indents(), Indents { yaml: Some(2), json: None });
+        assert_eq!(rules().layout(Format::Yaml).unwrap().yaml_indent, 2);
     }
 
     #[test]

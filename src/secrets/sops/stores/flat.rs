@@ -1,5 +1,7 @@
 //! Makes a tree flat and back, for the stores that cannot nest: `age__list_0__map_enc`.
 
+use std::collections::{BTreeMap, HashMap};
+
 use super::super::tree::{Entry, Item, Value};
 use super::number;
 use crate::error::{Error, Result};
@@ -48,71 +50,103 @@ enum Step {
 }
 
 /// Makes a flat map nested again; names keep the order in which they first appear.
+///
+/// The names may come in any order: sops before 3.13 writes those of a list as its hash table has
+/// them, `__list_2` before `__list_0`.
 pub fn unflatten(flat: Vec<(String, Value)>) -> Result<Vec<Item>> {
-    let mut root = Vec::new();
+    let mut root = Map::default();
     for (name, value) in flat {
-        let mut steps = steps(&name)?.into_iter().peekable();
+        let mut steps = steps(&name)?.into_iter();
         let Some(Step::Name(first)) = steps.next() else { return Err(misfit(&name)) };
-        put_in_map(&mut root, first, &mut steps, value).ok_or_else(|| misfit(&name))?;
+        root.place(first).put(steps, value).ok_or_else(|| misfit(&name))?;
     }
-    Ok(root)
+    root.into_items("")
 }
 
 fn misfit(name: &str) -> Error {
-    Error::invalid(format!("the metadata key `{name}` does not fit those before it"))
+    Error::invalid(format!("the metadata key `{name}` does not fit the others"))
 }
 
-type Steps = std::iter::Peekable<std::vec::IntoIter<Step>>;
+/// What grows while names are read.
+#[derive(Debug, Default)]
+enum Growth {
+    /// Nothing has been put here yet.
+    #[default]
+    Empty,
+    Value(Value),
+    Map(Map),
+    /// By position, for the first may come last.
+    List(BTreeMap<usize, Growth>),
+}
 
-fn put_in_map(items: &mut Vec<Item>, name: String, steps: &mut Steps, value: Value) -> Option<()> {
-    let found = items.iter_mut().find_map(|item| match item {
-        Item::Pair(known, value) if *known == name => Some(value),
-        Item::Pair(..) | Item::Comment(_) => None,
-    });
-    match found {
-        Some(found) => put_into(found, steps, value),
-        None => {
-            let mut made = Value::Null;
-            put_new(&mut made, steps, value)?;
-            items.push(Item::Pair(name, made));
-            Some(())
+/// A map that finds its names fast and keeps their order.
+#[derive(Debug, Default)]
+struct Map {
+    at: HashMap<String, usize>,
+    entries: Vec<(String, Growth)>,
+}
+
+impl Growth {
+    /// Puts a value at the end of a path; none where the path ends or bends where another does not.
+    fn put(&mut self, steps: impl Iterator<Item = Step>, value: Value) -> Option<()> {
+        let mut place = self;
+        for step in steps {
+            if matches!(place, Self::Empty) {
+                *place = match step {
+                    Step::Name(_) => Self::Map(Map::default()),
+                    Step::Index(_) => Self::List(BTreeMap::new()),
+                };
+            }
+            place = match (place, step) {
+                (Self::Map(map), Step::Name(name)) => map.place(name),
+                (Self::List(entries), Step::Index(at)) => entries.entry(at).or_default(),
+                _ => return None,
+            };
         }
+        matches!(place, Self::Empty).then(|| *place = Self::Value(value))
+    }
+
+    /// Returns the finished value; `path` is the name of what leads here.
+    fn into_value(self, path: &str) -> Result<Value> {
+        Ok(match self {
+            Self::Empty => Value::Null,
+            Self::Value(value) => value,
+            Self::Map(map) => Value::Map(map.into_items(&format!("{path}{MAP}"))?),
+            Self::List(entries) => Value::List(whole_list(entries, path)?),
+        })
     }
 }
 
-/// Makes what a path needs and puts the value at its end.
-fn put_new(made: &mut Value, steps: &mut Steps, value: Value) -> Option<()> {
-    *made = match steps.peek() {
-        None => {
-            *made = value;
-            return Some(());
+impl Map {
+    fn place(&mut self, name: String) -> &mut Growth {
+        let next = self.entries.len();
+        let at = *self.at.entry(name.clone()).or_insert(next);
+        if at == next {
+            self.entries.push((name, Growth::Empty));
         }
-        Some(Step::Name(_)) => Value::Map(Vec::new()),
-        Some(Step::Index(_)) => Value::List(Vec::new()),
-    };
-    put_into(made, steps, value)
-}
+        &mut self.entries[at].1
+    }
 
-/// Puts a value below another; a path that ends here or bends otherwise does not fit.
-fn put_into(place: &mut Value, steps: &mut Steps, value: Value) -> Option<()> {
-    match (place, steps.next()?) {
-        (Value::Map(items), Step::Name(name)) => put_in_map(items, name, steps, value),
-        (Value::List(entries), Step::Index(at)) => put_in_list(entries, at, steps, value),
-        _ => None,
+    fn into_items(self, prefix: &str) -> Result<Vec<Item>> {
+        let item = |(name, growth): (String, Growth)| {
+            let value = growth.into_value(&format!("{prefix}{name}"))?;
+            Ok(Item::Pair(name, value))
+        };
+        self.entries.into_iter().map(item).collect()
     }
 }
 
-fn put_in_list(entries: &mut Vec<Entry>, at: usize, steps: &mut Steps, value: Value) -> Option<()> {
-    if at == entries.len() {
-        let mut made = Value::Null;
-        put_new(&mut made, steps, value)?;
-        entries.push(Entry::Value(made));
-        return Some(());
+/// Returns the entries of a list that has one at every position.
+fn whole_list(entries: BTreeMap<usize, Growth>, path: &str) -> Result<Vec<Entry>> {
+    let mut whole = Vec::with_capacity(entries.len());
+    for (expected, (at, growth)) in entries.into_iter().enumerate() {
+        if at != expected {
+            let message = format!("the metadata has `{path}{LIST}{at}` and no `{path}{LIST}{expected}`");
+            return Err(Error::invalid(message));
+        }
+        whole.push(Entry::Value(growth.into_value(&format!("{path}{LIST}{at}"))?));
     }
-    match entries.get_mut(at)? {
-        Entry::Value(found) => put_into(found, steps, value),
-        Entry::Comment(_) => None,
-    }
+    Ok(whole)
 }
 
 fn steps(name: &str) -> Result<Vec<Step>> {
@@ -192,5 +226,28 @@ mod tests {
         }
 
         assert!(unflatten(flat(&["a__list_x"])).is_err());
+        let gap = unflatten(flat(&["a__map_b__list_1", "a__map_b__list_0", "a__map_b__list_3"]));
+        assert!(gap.unwrap_err().message().contains("no `a__map_b__list_2`"));
+    }
+
+    #[test]
+    fn the_order_of_names_is_free() {
+        let (mut names, mut nested) = (Vec::new(), None);
+        for group in 0..12 {
+            for key in 0..11 {
+                names.push(format!("key_groups__list_{group}__map_age__list_{key}__map_enc"));
+                names.push(format!("key_groups__list_{group}__map_age__list_{key}__map_recipient"));
+            }
+        }
+        // Each step visits every name once, in another order.
+        for stride in [1, 5, 7, 13, 263] {
+            let shuffled = (0..names.len()).map(|at| names[at * stride % names.len()].as_str());
+
+            let mut flat = flatten(&unflatten(flat(&shuffled.collect::<Vec<_>>())).unwrap());
+
+            flat.sort_by(|one, other| one.0.cmp(&other.0));
+            assert_eq!(nested.get_or_insert_with(|| flat.clone()), &flat, "{stride}");
+            assert_eq!(flat.len(), names.len());
+        }
     }
 }

@@ -3,6 +3,8 @@
 //! YAML, JSON and binary files hold it below the key `sops`, in every document; ini in the
 //! section `[sops]` and dotenv behind the prefix `sops_`, both flat.
 
+use std::collections::HashMap;
+
 use zeroize::Zeroizing;
 
 use super::super::format::Format;
@@ -127,12 +129,13 @@ fn in_order(metadata: Metadata) -> Vec<(String, Value)> {
     if metadata.order.is_empty() {
         return flat;
     }
-    let place = |name: &str| metadata.order.iter().position(|known| known == name);
+    let known: HashMap<&str, usize> =
+        metadata.order.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
     let mut last = 0;
     let places: Vec<usize> = flat
         .iter()
         .map(|(name, _)| {
-            last = place(name).unwrap_or(last);
+            last = known.get(name.as_str()).copied().unwrap_or(last);
             last
         })
         .collect();

@@ -16,8 +16,8 @@ mod stacks_map;
 mod switches;
 
 pub use data::{
-    Data, DataFile, DataWarning, Place, Presence, cluster_schema, data_names, load_data, load_derivations,
-    nodes_schema,
+    Data, DataFile, DataWarning, KeyLevel, OddKey, Place, Presence, cluster_schema, data_names, load_data,
+    load_derivations, nodes_schema,
 };
 pub use fault::Source as YamlSource;
 pub use find::find_root;

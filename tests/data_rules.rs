@@ -8,7 +8,7 @@
 )]
 
 use infra::error::{Error, Exit};
-use infra::project::{DataFile, DataWarning, load_data};
+use infra::project::{Data, DataFile, DataWarning, OddKey, load_data};
 
 const CLUSTER: &str = r#"node_cidr: 192.168.10.0/24
 talos_version: "1.12.0"
@@ -30,11 +30,38 @@ fn two_nodes() -> String {
 }
 
 fn check(cluster: &str, nodes: &str) -> Result<Vec<DataWarning>, Error> {
+    load(cluster, nodes)?.check()
+}
+
+fn load(cluster: &str, nodes: &str) -> Result<Data, Error> {
     let root = tempfile::tempdir().expect("a temp folder");
     std::fs::write(root.path().join("cluster.yaml"), cluster).expect("a file");
     std::fs::write(root.path().join("nodes.yaml"), nodes).expect("a file");
     let files = [DataFile::required("cluster.yaml"), DataFile::required("nodes.yaml")];
-    load_data(root.path(), &files)?.check()
+    load_data(root.path(), &files)
+}
+
+/// Returns the warnings about an otherwise good cluster with these lines.
+fn warned_cluster(lines: &str) -> String {
+    told(&check(&format!("{CLUSTER}{lines}"), &two_nodes()).expect("no mistake"))
+}
+
+/// Returns the warnings about a third node with these lines.
+fn warned_node(lines: &str) -> String {
+    let node = node("k8s-2", "192.168.10.12", "bc:24:11:00:00:03");
+    told(&check(CLUSTER, &format!("{}{node}    {lines}\n", two_nodes())).expect("no mistake"))
+}
+
+fn told(warnings: &[DataWarning]) -> String {
+    warnings.iter().map(|warning| format!("{warning}\n")).collect()
+}
+
+/// Returns the odd keys, each with its place and what is meant.
+fn odd_keys(cluster: &str, nodes: &str) -> Vec<String> {
+    let odd = load(cluster, nodes).expect("readable data").odd_keys();
+    let told =
+        |odd: &OddKey| format!("{} {} -> {} +{}", odd.place, odd.path, odd.meant.join("|"), odd.others);
+    odd.iter().map(told).collect()
 }
 
 fn refused(cluster: &str, nodes: &str) -> String {
@@ -137,8 +164,13 @@ fn values_of_the_cluster_have_their_forms() {
             "`proxmox_vm_advanced.net_queues` must be a whole number from 1 to 16",
         ),
         ("proxmox_vm_advanced: {numa: yes}", "`proxmox_vm_advanced.numa` must be `true` or `false`"),
-        ("proxmox_vm_advanced: {tags: [Linux]}", "`proxmox_vm_advanced.tags[0]` must be a tag of lower-case"),
-        ("proxmox_vm_advanced: {tags: [a, a]}", "`proxmox_vm_advanced.tags[1]` is in the list already"),
+        ("proxmox_vm_advanced: {tags: [1]}", "`proxmox_vm_advanced.tags[0]` must be a text"),
+        (
+            "proxmox_vm_advanced: {balloon: -1}",
+            "`proxmox_vm_advanced.balloon` must be a whole number of at least 0",
+        ),
+        ("node_vlan_tag: 4095", "`node_vlan_tag` must be a VLAN from 1 to 4094"),
+        ("node_vlan_tag: \"\"", "`node_vlan_tag` must be a VLAN from 1 to 4094"),
         ("proxmox_vm_advanced: [1]", "`proxmox_vm_advanced` must be a map"),
         ("proxmox_vm_defaults: {cores: \"4\"}", "`proxmox_vm_defaults.cores` must be a whole number"),
         ("proxmox_vm_defaults: {cores: 4.5}", "`proxmox_vm_defaults.cores` must be a whole number"),
@@ -165,7 +197,9 @@ fn values_of_a_node_have_their_forms() {
         ("vm_startup_order: 0", "`nodes[2].vm_startup_order` must be a whole number from 1 to 100"),
         ("vm_startup_delay: 301", "`nodes[2].vm_startup_delay` must be a whole number from 0 to 300"),
         ("controller: \"true\"", "`nodes[2].controller` must be `true` or `false`"),
-        ("vm_tags: [GPU]", "`nodes[2].vm_tags[0]` must be a tag"),
+        ("mtu: \"1500\"", "`nodes[2].mtu` must be a whole number from 1450 to 9000"),
+        ("vm_shutdown_delay: 601", "`nodes[2].vm_shutdown_delay` must be a whole number from 0 to 600"),
+        ("disk: 1", "`nodes[2].disk` must be a text"),
     ] {
         let error = refused_node(line);
         assert!(error.starts_with(expected), "{line}: {error}");
@@ -179,9 +213,9 @@ fn names_macs_and_schematics_of_nodes_have_their_forms() {
         ("k8s-1", "worker", "`nodes[1].name` must be a host name"),
         ("k8s-1", "K8s-1", "`nodes[1].name` must be a host name"),
         ("k8s-1", "k8s-", "`nodes[1].name` must be a host name"),
-        ("bc:24:11:00:00:02", "bd:24:11:00:00:02", "`nodes[1].mac_addr` must be a unicast MAC address"),
-        ("bc:24:11:00:00:02", "\"00:00:00:00:00:00\"", "`nodes[1].mac_addr` must be a unicast MAC address"),
-        ("bc:24:11:00:00:02", "bc-24-11-00-00-02", "`nodes[1].mac_addr` must be a unicast MAC address"),
+        ("bc:24:11:00:00:02", "bc-24-11-00-00-02", "`nodes[1].mac_addr` must be a MAC address in lower case"),
+        ("bc:24:11:00:00:02", "BC:24:11:00:00:02", "`nodes[1].mac_addr` must be a MAC address in lower case"),
+        ("bc:24:11:00:00:02", "bc:24:11:00:00", "`nodes[1].mac_addr` must be a MAC address in lower case"),
         ("192.168.10.11", "192.168.10", "`nodes[1].address` must be an IP address"),
     ] {
         let error = refused(CLUSTER, &two_nodes().replace(from, to));
@@ -203,7 +237,75 @@ fn no_two_nodes_share_name_address_mac_or_number() {
         assert!(error.starts_with(&text), "{error}");
     }
     let numbered = two_nodes().replace("    mac_addr", "    vm_id: 101\n    mac_addr");
-    assert!(refused(CLUSTER, &numbered).starts_with("`nodes[1].vm_id` must be unique"));
+    let warned = told(&check(CLUSTER, &numbered).unwrap());
+    assert_eq!(warned, "nodes.yaml:9:12: `nodes[1].vm_id` should be unique, `nodes[0]` has `101` already\n");
+}
+
+#[test]
+fn what_the_schema_of_the_cluster_template_accepts_is_a_warning_at_most() {
+    for (line, expected) in [
+        ("node_vlan_tag: guests", "`node_vlan_tag` should be a VLAN from 1 to 4094, found `guests`"),
+        ("node_vlan_tag: \"5000\"", "`node_vlan_tag` should be a VLAN from 1 to 4094, found `5000`"),
+        (
+            "kubernetes_version: 1.035.0",
+            "`kubernetes_version` should be a version whose numbers do not begin",
+        ),
+        (
+            "proxmox_vm_advanced: {balloon: 300000}",
+            "`proxmox_vm_advanced.balloon` should be at most 262144 MiB",
+        ),
+        (
+            "proxmox_vm_advanced: {tags: [Linux]}",
+            "`proxmox_vm_advanced.tags[0]` should be a tag of lower-case letters, digits and `_+.-`, found `Linux`; did you mean `linux`?",
+        ),
+        ("proxmox_vm_advanced: {tags: [\"\"]}", "`proxmox_vm_advanced.tags[0]` should be a tag"),
+        ("proxmox_vm_advanced: {tags: [a, a]}", "`proxmox_vm_advanced.tags[1]` is in the list already: `a`"),
+    ] {
+        let warned = warned_cluster(&format!("{line}\n"));
+        assert!(warned.starts_with("cluster.yaml:7:") && warned.contains(expected), "{line}: {warned}");
+        assert_eq!(warned.lines().count(), 1, "{warned}");
+    }
+    for (line, expected) in [
+        ("mtu: 1500.5", "`nodes[2].mtu` should be a whole number, found `1500.5`"),
+        ("disk: \"\"", "`nodes[2].disk` should be a text that is not empty"),
+        ("kernel_modules: [nvidia, \"\"]", "`nodes[2].kernel_modules[1]` should be a text that is not empty"),
+        ("vm_tags: [GPU]", "`nodes[2].vm_tags[0]` should be a tag"),
+    ] {
+        let warned = warned_node(line);
+        assert!(warned.starts_with("nodes.yaml:14:") && warned.contains(expected), "{line}: {warned}");
+    }
+    assert_eq!(warned_node("vm_shutdown_delay: 600"), "");
+    for mac in ["00:00:00:00:00:00", "bd:24:11:00:00:02", "ff:ff:ff:ff:ff:ff"] {
+        let warned = told(&check(CLUSTER, &two_nodes().replace("bc:24:11:00:00:02", mac)).unwrap());
+        let text =
+            "nodes.yaml:8:15: `nodes[1].mac_addr` should be the MAC address of a single machine such as";
+        assert!(warned.starts_with(text) && warned.contains(mac), "{warned}");
+    }
+    let url = CLUSTER.replace("https://pve.example.com:8006/api2/json", "https://");
+    assert!(
+        told(&check(&url, &two_nodes()).unwrap()).contains("`proxmox_api_url` should be a URL with a host")
+    );
+}
+
+/// The data with which the workflow of the first seed's repository renders its templates.
+#[test]
+fn the_test_data_of_the_cluster_template_passes() {
+    let cluster = "node_cidr: \"10.10.10.0/24\"\nnode_default_gateway: \"10.10.10.1\"\nnode_vlan_tag: \"100\"\ncluster_pod_cidr: \"10.42.0.0/16\"\ncluster_svc_cidr: \"10.43.0.0/16\"\nnode_dns_servers: [\"1.1.1.1\"]\nnode_ntp_servers: [\"162.159.200.123\"]\ncluster_api_addr: \"10.10.10.254\"\ncluster_gateway_addr: \"10.10.10.252\"\ncluster_dns_gateway_addr: \"10.10.10.253\"\ncloudflare_gateway_addr: \"10.10.10.251\"\ntalos_version: \"1.12.0\"\nkubernetes_version: \"1.35.0\"\n";
+    let mac = "mac_addr: 00:00:00:00:00:0";
+    let node = |number: u8| {
+        format!(
+            "  - name: k8s-{number}\n    address: 10.10.10.10{number}\n    controller: false\n    disk: /dev/sdfake\n    {mac}{number}\n    schematic_id: \"{SCHEMATIC}\"\n"
+        )
+    };
+    let extra = "    mtu: 1500\n    secureboot: true\n    encrypt_disk: true\n    vm_id: 200\n    kernel_modules:\n      - nvidia\n";
+
+    let warnings = check(cluster, &format!("nodes:\n{}{}{extra}", node(0), node(1))).unwrap();
+
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].to_string().starts_with("nodes.yaml:6:15: `nodes[0].mac_addr` should be"),
+        "{warnings:?}"
+    );
 }
 
 #[test]
@@ -271,17 +373,51 @@ fn a_usual_slip_of_a_value_is_told_with_the_right_one() {
 }
 
 #[test]
-fn a_misspelt_key_is_an_error_while_the_right_one_is_absent() {
-    let absent = refused(&CLUSTER.replace("proxmox_api_url", "proxmox_api_ulr"), &two_nodes());
-    let nested = refused_cluster("proxmox_vm_defaults: {memroy: 4096}\n");
-    let node = refused_node("vm_core: 4");
-    let present = check(&format!("{CLUSTER}proxmox_api_ulr: x\n"), &two_nodes()).unwrap();
+fn a_key_that_is_nearly_a_known_one_is_odd_while_that_is_absent() {
+    let absent = odd_keys(&CLUSTER.replace("proxmox_api_url", "proxmox_api_ulr"), &two_nodes());
+    let nested = odd_keys(&format!("{CLUSTER}proxmox_vm_defaults: {{memroy: 4096, vm_cores: 4}}\n"), "");
+    let present = odd_keys(&format!("{CLUSTER}proxmox_api_ulr: x\n"), &two_nodes());
+    let emptied = odd_keys("proxmox_api_url:\nproxmox_api_ulr: x\n", "");
 
-    let text = "unknown key `proxmox_api_ulr` is nearly `proxmox_api_url`, which is not there\n  at cluster.yaml:3:1\nhint: did you mean `proxmox_api_url`?";
-    assert_eq!(absent, text);
-    assert!(nested.contains("unknown key `proxmox_vm_defaults.memroy` is nearly `memory`"), "{nested}");
-    assert!(node.contains("unknown key `nodes[2].vm_core` is nearly `vm_cores`"), "{node}");
-    assert_eq!(present, []);
+    assert_eq!(absent, ["cluster.yaml:3:1 proxmox_api_ulr -> proxmox_api_url +0"]);
+    let memory = "cluster.yaml:7:23 proxmox_vm_defaults.memroy -> memory +0";
+    assert_eq!(nested, [memory, "cluster.yaml:7:37 proxmox_vm_defaults.vm_cores -> cores +0"]);
+    assert_eq!((present, emptied), (Vec::new(), Vec::new()));
+    assert_eq!(check(&CLUSTER.replace("proxmox_api_url", "proxmox_api_ulr"), "").unwrap().len(), 1);
+}
+
+#[test]
+fn a_key_of_a_node_without_its_prefix_is_odd_and_told_once_for_all_nodes() {
+    let sizes = "    memory: 8192\n    cores: 4\n    disk_size: 64\n    tags: [a]\n    id: 100\n";
+    let first = node("k8s-0", "192.168.10.10", "bc:24:11:00:00:01").replace("    schematic_id", "    x");
+    let second = node("k8s-1", "192.168.10.11", "bc:24:11:00:00:02");
+    let third = format!(
+        "{}    vm_memory: 1024\n    memory: 1\n",
+        node("k8s-2", "192.168.10.12", "bc:24:11:00:00:03")
+    );
+
+    let odd = odd_keys("", &format!("nodes:\n{first}{sizes}{second}{sizes}{third}"));
+
+    assert_eq!(
+        odd,
+        [
+            "nodes.yaml:6:5 nodes[0].memory -> vm_memory +1",
+            "nodes.yaml:7:5 nodes[0].cores -> vm_cores +1",
+            "nodes.yaml:8:5 nodes[0].disk_size -> vm_disk_size +1",
+            "nodes.yaml:9:5 nodes[0].tags -> vm_tags +1",
+            "nodes.yaml:10:5 nodes[0].id -> schematic_id|vm_id +0",
+            "nodes.yaml:19:5 nodes[1].id -> vm_id +0",
+        ]
+    );
+}
+
+#[test]
+fn a_missing_credential_names_the_key_that_is_meant_for_it() {
+    let slip = refused(&CLUSTER.replace("token_secret", "token_secert"), &two_nodes());
+    let other = refused(&CLUSTER.replace("api_token_id", "csi_token_id"), &two_nodes());
+
+    assert!(slip.ends_with("hint: is `proxmox_api_token_secert` meant to be it?"), "{slip}");
+    assert!(other.ends_with("hint: add it, or leave `proxmox_api_url` out"), "{other}");
 }
 
 #[test]
@@ -330,9 +466,8 @@ fn a_project_with_hundreds_of_keys_of_its_own_is_not_refused() {
     keys.extend(near.map(str::to_owned));
     let cluster: String = keys.iter().map(|key| format!("{key}: text\n")).collect();
 
-    let warnings = check(&cluster, "").unwrap();
-
-    assert_eq!(warnings, []);
+    assert_eq!(check(&cluster, "").unwrap(), []);
+    assert_eq!(odd_keys(&cluster, ""), Vec::<String>::new());
 }
 
 #[test]

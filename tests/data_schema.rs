@@ -63,8 +63,7 @@ fn wrong_in_cluster() -> Vec<(&'static str, Value)> {
         ("node_ntp_servers", json!([""])),
         ("node_vlan_tag", json!(0)),
         ("node_vlan_tag", json!(4095)),
-        ("node_vlan_tag", json!("4095")),
-        ("node_vlan_tag", json!("ten")),
+        ("node_vlan_tag", json!("")),
         ("talos_version", json!("v1.12.0")),
         ("talos_version", json!("1.12")),
         ("talos_version", json!(null)),
@@ -83,8 +82,8 @@ fn wrong_in_cluster() -> Vec<(&'static str, Value)> {
         ("proxmox_vm_advanced", json!({"machine": "pc"})),
         ("proxmox_vm_advanced", json!({"scsi_hw": "ide"})),
         ("proxmox_vm_advanced", json!({"net_queues": 17})),
-        ("proxmox_vm_advanced", json!({"tags": ["A"]})),
-        ("proxmox_vm_advanced", json!({"tags": ["a", "a"]})),
+        ("proxmox_vm_advanced", json!({"tags": [1]})),
+        ("proxmox_vm_advanced", json!({"balloon": -1})),
         ("proxmox_vm_advanced", json!([])),
     ]
 }
@@ -99,8 +98,8 @@ fn wrong_in_node() -> Vec<(&'static str, Value)> {
         ("address", json!("10.0.0")),
         ("controller", json!(1)),
         ("mac_addr", json!("BC:24:11:00:00:01")),
-        ("mac_addr", json!("01:24:11:00:00:01")),
-        ("mac_addr", json!("00:00:00:00:00:00")),
+        ("mac_addr", json!("bc:24:11:00:00")),
+        ("disk", json!(1)),
         ("schematic_id", json!("abc")),
         ("mtu", json!(1449)),
         ("mtu", json!(9001)),
@@ -111,8 +110,30 @@ fn wrong_in_node() -> Vec<(&'static str, Value)> {
         ("vm_disk_size", json!(31)),
         ("vm_startup_order", json!(101)),
         ("vm_startup_delay", json!(301)),
-        ("vm_tags", json!(["B"])),
+        ("vm_shutdown_delay", json!(601)),
+        ("vm_tags", json!([1])),
     ]
+}
+
+/// Returns values that the schemas of the cluster template accept and that are odd all the same.
+fn odd_values() -> Vec<(&'static str, Value)> {
+    let cluster = [
+        ("node_vlan_tag", json!("4095")),
+        ("node_vlan_tag", json!("ten")),
+        ("talos_version", json!("1.012.0")),
+        ("proxmox_api_url", json!("https://")),
+        ("proxmox_vm_advanced", json!({"tags": ["A", "a", "a", ""], "balloon": 300_000})),
+    ];
+    let node = [
+        ("mac_addr", json!("00:00:00:00:00:00")),
+        ("mac_addr", json!("01:24:11:00:00:01")),
+        ("disk", json!("")),
+        ("mtu", json!(1500.5)),
+        ("kernel_modules", json!([""])),
+        ("vm_shutdown_delay", json!(600)),
+        ("vm_tags", json!(["B", "B"])),
+    ];
+    cluster.into_iter().chain(node).collect()
 }
 
 /// Says what our own check says of an instance.
@@ -162,6 +183,30 @@ fn every_wrong_value_is_wrong_to_the_schema_and_to_the_check() {
     for ((_, instance), valid) in cases.iter().zip(valid) {
         assert!(!valid, "the schema accepts {instance}");
         assert!(!passes(instance), "the check accepts {instance}");
+    }
+}
+
+#[test]
+fn what_is_only_odd_is_valid_to_the_schema_and_to_the_check() {
+    let cases: Vec<(&str, Value)> = odd_values()
+        .into_iter()
+        .map(|(key, value)| {
+            if cluster_schema()["properties"].get(key).is_some() {
+                let mut cluster = cluster();
+                cluster.insert(key.to_owned(), value);
+                ("cluster", Value::Object(cluster))
+            } else {
+                let mut nodes = nodes();
+                nodes["nodes"][0][key] = value;
+                ("nodes", nodes)
+            }
+        })
+        .collect();
+
+    let valid = valid(&cases);
+
+    for ((_, instance), valid) in cases.iter().zip(valid) {
+        assert!(valid && passes(instance), "{instance}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! `infra configure`.
 
+mod data_check;
 mod generate;
 mod init;
 mod plugins;
@@ -8,6 +9,7 @@ mod show;
 
 use clap::Args;
 
+pub(super) use data_check::data_warnings;
 pub(super) use generate::has_templates;
 
 use super::Context;

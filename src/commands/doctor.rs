@@ -1,5 +1,6 @@
 //! `infra doctor`.
 
+mod data;
 mod states;
 
 use std::collections::BTreeMap;
@@ -118,6 +119,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     let (tofu, about_tofu) = tofu(&workspace, &trust, context).await;
     findings.extend(about_tofu);
     findings.extend(edited(&workspace));
+    findings.extend(data::data_findings(&workspace.project));
     findings.extend(stack_findings(&workspace));
     findings.extend(isolation(&workspace));
     findings.push(writable(&workspace));

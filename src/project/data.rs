@@ -30,6 +30,7 @@ pub use derivations::load_derivations;
 pub use node::Place;
 pub use read::{DataFile, Presence};
 pub use schema::{cluster_schema, nodes_schema};
+pub use slips::{KeyLevel, OddKey};
 
 use crate::error::{Error, Result};
 use crate::model::Values;
@@ -80,6 +81,12 @@ impl Data {
     /// Returns what is odd and still allowed.
     pub fn check(&self) -> Result<Vec<DataWarning>> {
         rules::check(&self.entries)
+    }
+
+    /// Returns the unknown keys that are probably known ones. They are no mistakes, and those that a
+    /// template reads are the project's own.
+    pub fn odd_keys(&self) -> Vec<OddKey> {
+        slips::find(&self.entries, &rules::whole_schema())
     }
 }
 

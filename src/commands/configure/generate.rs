@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::data_check::{self, Checked};
 use super::{plugins, seal};
 use crate::commands::Context;
 use crate::error::{Error, Result};
@@ -19,6 +20,9 @@ use crate::report::{Tone, Verbosity};
 
 /// The conventional file of a project's own derived values.
 const DERIVE: &str = "derive.yaml";
+
+/// How many warnings about the data are shown.
+const WARNINGS: usize = 50;
 
 /// Returns whether a project has anything to render.
 pub(in crate::commands) fn has_templates(project: &Project) -> Result<bool> {
@@ -54,7 +58,7 @@ pub(super) async fn generate(
     let inputs = read_inputs(project);
     let sources = load_inputs(&project.root, &settings)?;
     let engine = Engine::new(&settings, &surroundings(project, context))?;
-    let values = load_values(project, &settings, &engine, context).await?;
+    let values = load_values(project, &settings, &sources, &engine, context).await?;
     let rendered = render_tree(&engine, &sources, &values, Path::new(&settings.output))?;
     tell_unread(&rendered.unread, context);
     let mut files = rendered.files;
@@ -86,14 +90,16 @@ fn refuse_inputs(settings: &RenderSettings, sources: &[SourceFile], files: &[Gen
 async fn load_values(
     project: &Project,
     settings: &RenderSettings,
+    sources: &[SourceFile],
     engine: &Engine,
     context: &Context,
 ) -> Result<Values> {
-    let files: Vec<DataFile> = settings.data.iter().map(DataFile::required).collect();
-    let data = project::load_data(&project.root, &files)?;
-    for warning in data.warnings.iter().chain(&data.check()?) {
-        warn(&warning.to_string(), context);
+    let Checked { data, warnings, outcome } = data_check::check(project, settings, sources)?;
+    warnings.iter().take(WARNINGS).for_each(|warning| warn(&warning.to_string(), context));
+    if warnings.len() > WARNINGS {
+        warn(&format!("{} more about the data", warnings.len() - WARNINGS), context);
     }
+    outcome?;
     let given = settings.with_data_vars(&data.values);
     let mut values = given.clone();
     render::derive(&mut values);
@@ -109,7 +115,7 @@ fn data_files(settings: &RenderSettings) -> Vec<DataFile> {
 }
 
 /// Returns the file of derived values: the one that is named, or the conventional one.
-fn derive_file(settings: &RenderSettings) -> DataFile {
+pub(super) fn derive_file(settings: &RenderSettings) -> DataFile {
     settings.derive.as_ref().map_or_else(|| DataFile::optional(DERIVE), DataFile::required)
 }
 

@@ -1,7 +1,8 @@
 //! Checks data against its JSON schema, and tells every mistake with its place.
 //!
-//! It knows the few keywords that our own schemas use. A key without a value is a key that is
-//! not there. Begin at [`Checker::map`].
+//! It knows the few keywords that our own schemas use. What breaks a rule is a mistake; what breaks
+//! one of `x-advised`, which are stricter than what such data has to keep elsewhere, is a warning. A
+//! key without a value is a key that is not there. Begin at [`Checker::map`].
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -42,7 +43,6 @@ impl Checker {
             let message = format!("`{}` is missing", join(path, key));
             self.faults.push(Fault::new(place, message).hint(hint));
         }
-        slips::find(entries, schema, path, self);
     }
 
     fn node(&mut self, node: &Node, schema: &Value, path: &str) {
@@ -54,6 +54,7 @@ impl Checker {
             self.wrong(node, schema, path);
             return;
         }
+        self.advise(node, schema, path);
         match &node.content {
             Content::Map(entries) => self.map(entries, Some(&node.place), schema, path),
             Content::List(items) => self.items(items, schema, path),
@@ -70,12 +71,29 @@ impl Checker {
                 continue;
             }
             self.node(item, &schema["items"], &path);
-            if schema["uniqueItems"] == true && !seen.insert(item.as_str()) {
-                let message = format!("`{path}` is in the list already");
-                let found = fault::found(&path, item);
-                self.faults.push(Fault::new(&item.place, message).found(found));
+            if schema["x-advised"]["uniqueItems"] == true && !seen.insert(item.as_str()) {
+                let message = format!("`{path}` is in the list already: {}", fault::found(&path, item));
+                self.warn(&item.place, message);
             }
         }
+    }
+
+    /// Warns of a value that keeps its rules and not the stricter ones.
+    fn advise(&mut self, node: &Node, schema: &Value, path: &str) {
+        let advised = &schema["x-advised"];
+        let of_type = types(advised).next().is_none() || has_type(node, advised);
+        if advised.is_null() || of_type && self.fits(node, advised) {
+            return;
+        }
+        let hint = node.as_str().and_then(|text| self.advice(text, advised));
+        let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+        let (expected, found) = (expected(advised), fault::found(path, node));
+        self.warn(&node.place, format!("`{path}` should be {expected}, found {found}{hint}"));
+    }
+
+    /// Adds a warning.
+    pub fn warn(&mut self, place: &Place, message: String) {
+        self.warnings.push(DataWarning { place: place.clone(), message });
     }
 
     /// Returns whether a single value keeps the rules; lists and maps have none of their own.
@@ -122,7 +140,7 @@ impl Checker {
                 _ => None,
             };
         }
-        if types(schema).any(|name| name == "integer") && text.parse::<i64>().is_ok() {
+        if types(schema).any(|name| ["integer", "number"].contains(&name)) && text.parse::<i64>().is_ok() {
             return Some("write the number without quotes".to_owned());
         }
         if let Some(choices) = schema["enum"].as_array() {
@@ -165,7 +183,7 @@ fn has_type(node: &Node, schema: &Value) -> bool {
         Content::Scalar(Value::Number(_)) => "integer",
         Content::Scalar(_) => "string",
     };
-    types(schema).any(|name| name == actual)
+    types(schema).any(|name| name == actual || name == "number" && actual == "integer")
 }
 
 fn types(schema: &Value) -> impl Iterator<Item = &str> {

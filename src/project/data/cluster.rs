@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::forms::{Address, Hidden, Host, Network, Tag, Text, Version, Vlan};
 
-const URL: &str = "^https?://[^/]";
+const URL: &str = "^https?://";
+const URL_WITH_HOST: &str = "^https?://[^/]";
 
 /// The values of a cluster. Every key is optional, and any other key is the project's own.
 #[derive(Debug, JsonSchema)]
@@ -43,7 +44,7 @@ pub struct ClusterData {
     /// The version of Kubernetes, as `1.35.0`.
     pub kubernetes_version: Option<Version>,
     /// The address of the Proxmox API; with `proxmox_node` it enables the infrastructure.
-    #[schemars(regex(pattern = URL), extend("x-expected" = "a URL that starts with `http://` or `https://`"))]
+    #[schemars(regex(pattern = URL), extend("x-expected" = "a URL that starts with `http://` or `https://`", "x-advised" = {"pattern": URL_WITH_HOST, "x-expected": "a URL with a host"}))]
     pub proxmox_api_url: Option<String>,
     /// The Proxmox node that VMs run on; with `proxmox_api_url` it enables the infrastructure.
     pub proxmox_node: Option<Text>,
@@ -111,8 +112,8 @@ pub struct VmAdvanced {
     #[schemars(extend("enum" = ["virtio-scsi-pci", "virtio-scsi-single", "lsi", "lsi53c810", "megasas", "pvscsi", null], "default" = "virtio-scsi-pci"))]
     pub scsi_hw: Option<String>,
     /// The memory in MiB that ballooning leaves at least; 0 is no ballooning.
-    #[schemars(range(min = 0, max = 262_144), extend("default" = 0))]
-    pub balloon: Option<u32>,
+    #[schemars(range(min = 0), extend("default" = 0, "x-advised" = {"maximum": 262_144, "x-expected": "at most 262144 MiB"}))]
+    pub balloon: Option<u64>,
     /// Whether NUMA is on.
     #[schemars(extend("default" = true))]
     pub numa: Option<bool>,
@@ -141,7 +142,7 @@ pub struct VmAdvanced {
     #[schemars(extend("default" = "l26"))]
     pub ostype: Option<Text>,
     /// The tags of every VM: lower case, each once.
-    #[schemars(extend("uniqueItems" = true, "default" = ["kubernetes", "linux", "talos"]))]
+    #[schemars(extend("x-advised" = {"uniqueItems": true}, "default" = ["kubernetes", "linux", "talos"]))]
     pub tags: Option<Vec<Tag>>,
 }
 

@@ -1,7 +1,9 @@
 //! The forms that several keys share, as parts of the JSON schema: addresses, networks, tags.
 //!
 //! `x-expected` says in a person's words what is expected; `x-form` names what a pattern alone
-//! cannot decide and [`super::check`] decides by parsing.
+//! cannot decide and [`super::check`] decides by parsing. `x-advised` is what a value should be
+//! beyond that: data that the schemas of the cluster templates accept is never refused here, for
+//! whoever has such data has a cluster that works with it.
 
 #![expect(dead_code, reason = "the types describe what is written; nothing is read into them")]
 
@@ -15,7 +17,8 @@ const NETWORK: &str = concat!(
     r"^(((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])",
     r"/(3[0-2]|[12]?[0-9])|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))$"
 );
-const VERSION: &str = r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$";
+const VERSION: &str = r"^[0-9]+\.[0-9]+\.[0-9]+$";
+const SEMANTIC_VERSION: &str = r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$";
 const VLAN: &str = "^([1-9]|[1-9][0-9]{1,2}|[1-3][0-9]{3}|40[0-8][0-9]|409[0-4])$";
 
 /// An address.
@@ -35,13 +38,18 @@ pub struct Host(pub String);
 
 /// A version of three numbers.
 #[derive(Debug, JsonSchema)]
-#[schemars(extend("pattern" = VERSION, "x-expected" = "a version such as `1.12.0`, without `v`"))]
+#[schemars(extend("pattern" = VERSION, "x-expected" = "a version such as `1.12.0`, without `v`", "x-advised" = {"pattern": SEMANTIC_VERSION, "x-expected": "a version whose numbers do not begin with 0"}))]
 pub struct Version(pub String);
 
 /// A tag as Proxmox keeps it: it lower-cases, sorts and deduplicates, so anything else never settles.
 #[derive(Debug, JsonSchema)]
-#[schemars(extend("pattern" = "^[a-z0-9_][a-z0-9_+.-]*$", "x-expected" = "a tag of lower-case letters, digits and `_+.-`"))]
+#[schemars(extend("x-expected" = "a text", "x-advised" = {"pattern": "^[a-z0-9_][a-z0-9_+.-]*$", "x-expected": "a tag of lower-case letters, digits and `_+.-`"}))]
 pub struct Tag(pub String);
+
+/// A text that should not be empty.
+#[derive(Debug, JsonSchema)]
+#[schemars(extend("x-expected" = "a text", "x-advised" = {"minLength": 1, "x-expected": "a text that is not empty"}))]
+pub struct Word(pub String);
 
 /// A text that is not empty.
 #[derive(Debug, JsonSchema)]
@@ -55,5 +63,5 @@ pub struct Hidden(pub String);
 
 /// A VLAN: a number, or a text of digits.
 #[derive(Debug, JsonSchema)]
-#[schemars(extend("type" = ["integer", "string"], "minimum" = 1, "maximum" = 4094, "pattern" = VLAN, "x-expected" = "a VLAN from 1 to 4094"))]
+#[schemars(extend("type" = ["integer", "string"], "minimum" = 1, "maximum" = 4094, "minLength" = 1, "x-expected" = "a VLAN from 1 to 4094", "x-advised" = {"pattern": VLAN, "x-expected": "a VLAN from 1 to 4094"}))]
 pub struct Vlan(pub u16);

@@ -7,12 +7,14 @@
 
 use schemars::JsonSchema;
 
-use super::forms::{Address, Tag, Text};
+use super::forms::{Address, Tag, Text, Word};
 
 /// A label of the domain name system in lower case.
 const NAME: &str = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
+/// A MAC address in lower case.
+const MAC: &str = "^[0-9a-f]{2}(:[0-9a-f]{2}){5}$";
 /// A MAC address of one machine: the lowest bit of the first byte is 0.
-const MAC: &str = "^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$";
+const UNICAST: &str = "^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$";
 
 /// The machines of a cluster.
 #[derive(Debug, JsonSchema)]
@@ -33,16 +35,16 @@ pub struct NodeData {
     #[schemars(extend("default" = false))]
     pub controller: Option<bool>,
     /// The disk that Talos is installed on, such as `/dev/sda` or a serial number.
-    pub disk: Option<Text>,
-    /// The MAC address, unique: lower case, with colons, of a single machine.
-    #[schemars(regex(pattern = MAC), extend("not" = {"enum": ["00:00:00:00:00:00"]}, "x-expected" = "a unicast MAC address in lower case such as `bc:24:11:00:00:01`"))]
+    pub disk: Option<Word>,
+    /// The MAC address, unique: lower case, with colons; of a single machine.
+    #[schemars(regex(pattern = MAC), extend("x-expected" = "a MAC address in lower case such as `bc:24:11:00:00:01`", "x-advised" = {"pattern": UNICAST, "not": {"enum": ["00:00:00:00:00:00"]}, "x-expected": "the MAC address of a single machine such as `bc:24:11:00:00:01`"}))]
     pub mac_addr: Option<String>,
     /// The schematic of the Talos image factory; needed where Proxmox is enabled.
     #[schemars(regex(pattern = "^[a-z0-9]{64}$"), extend("x-expected" = "64 lower-case letters and digits"))]
     pub schematic_id: Option<String>,
     /// The MTU of the network device.
-    #[schemars(range(min = 1450, max = 9000))]
-    pub mtu: Option<u32>,
+    #[schemars(range(min = 1450, max = 9000), extend("x-expected" = "a whole number from 1450 to 9000", "x-advised" = {"type": "integer", "x-expected": "a whole number"}))]
+    pub mtu: Option<f64>,
     /// Whether the machine boots with secure boot.
     #[schemars(extend("default" = false))]
     pub secureboot: Option<bool>,
@@ -50,7 +52,7 @@ pub struct NodeData {
     #[schemars(extend("default" = false))]
     pub encrypt_disk: Option<bool>,
     /// Kernel modules that Talos loads.
-    pub kernel_modules: Option<Vec<Text>>,
+    pub kernel_modules: Option<Vec<Word>>,
     /// The Proxmox node that the VM runs on; the cluster's by default.
     pub proxmox_node: Option<Text>,
     /// The number of the VM, unique; Proxmox chooses one by default.
@@ -75,9 +77,9 @@ pub struct NodeData {
     #[schemars(range(min = 0, max = 300), extend("default" = 15))]
     pub vm_startup_delay: Option<u32>,
     /// The seconds until the next VM is shut down.
-    #[schemars(range(min = 0, max = 300), extend("default" = 60))]
+    #[schemars(range(min = 0, max = 600), extend("default" = 60))]
     pub vm_shutdown_delay: Option<u32>,
     /// Tags beside those of every VM: lower case, each once.
-    #[schemars(extend("uniqueItems" = true))]
+    #[schemars(extend("x-advised" = {"uniqueItems": true}))]
     pub vm_tags: Option<Vec<Tag>>,
 }

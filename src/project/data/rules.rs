@@ -3,10 +3,12 @@
 //! Begin at [`check`], which asks the schema first and gathers every mistake.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as MapEntry;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use ipnet::IpNet;
+use serde_json::Value;
 
 use super::DataWarning;
 use super::check::Checker;
@@ -14,47 +16,64 @@ use super::cluster::{ENABLING, NEEDED};
 use super::fault::{self, Fault};
 use super::node::{Content, Entry, Node, given};
 use super::schema::{cluster_schema, nodes_schema};
+use super::slips;
 use crate::error::Result;
 
 /// What no two machines may share.
-const UNIQUE: [&str; 4] = ["name", "address", "mac_addr", "vm_id"];
+const UNIQUE: [&str; 3] = ["name", "address", "mac_addr"];
+/// What no two machines should share, although the data may say so elsewhere.
+const BETTER_UNIQUE: [&str; 1] = ["vm_id"];
 
 /// Checks merged data: the error has every mistake, the warnings what is odd.
 pub fn check(entries: &[Entry]) -> Result<Vec<DataWarning>> {
     let mut checker = Checker::default();
     checker.map(entries, None, &whole_schema(), "");
     let nodes = given(entries, "nodes").map_or(&[][..], |nodes| nodes.items());
-    uniqueness(nodes, &mut checker.faults);
+    uniqueness(nodes, &mut checker);
     inside_network(entries, nodes, &mut checker.faults);
     proxmox(entries, nodes, &mut checker);
     fault::all(checker.faults).map_or(Ok(checker.warnings), Err)
 }
 
 /// Returns the schema of both files together, for they are merged before they are checked.
-fn whole_schema() -> serde_json::Value {
+pub fn whole_schema() -> Value {
     let mut schema = cluster_schema();
     schema["properties"]["nodes"] = nodes_schema()["properties"]["nodes"].take();
     schema
 }
 
-fn uniqueness(nodes: &[Arc<Node>], faults: &mut Vec<Fault>) {
+fn uniqueness(nodes: &[Arc<Node>], checker: &mut Checker) {
     for key in UNIQUE {
-        let mut first: HashMap<String, usize> = HashMap::new();
-        for (index, node) in nodes.iter().enumerate() {
-            let Some(value) = node.get(key).filter(|value| matches!(value.content, Content::Scalar(_)))
-            else {
-                continue;
-            };
-            let text = identity(key, value);
-            if let Some(other) = first.get(&text) {
-                let message =
-                    format!("`nodes[{index}].{key}` must be unique, `nodes[{other}]` has it already");
-                faults.push(Fault::new(&value.place, message).found(fault::found(key, value)));
-            } else {
-                first.insert(text, index);
+        for (index, other, value) in repeated(nodes, key) {
+            let message = format!("`nodes[{index}].{key}` must be unique, `nodes[{other}]` has it already");
+            checker.faults.push(Fault::new(&value.place, message).found(fault::found(key, value)));
+        }
+    }
+    for key in BETTER_UNIQUE {
+        for (index, other, value) in repeated(nodes, key) {
+            let found = fault::found(key, value);
+            let message =
+                format!("`nodes[{index}].{key}` should be unique, `nodes[{other}]` has {found} already");
+            checker.warn(&value.place, message);
+        }
+    }
+}
+
+/// Returns the values of a key that another machine has already, each with its machine and the other.
+fn repeated<'a>(nodes: &'a [Arc<Node>], key: &str) -> Vec<(usize, usize, &'a Node)> {
+    let mut first: HashMap<String, usize> = HashMap::new();
+    let mut found = Vec::new();
+    for (index, node) in nodes.iter().enumerate() {
+        let value = node.get(key).filter(|value| matches!(value.content, Content::Scalar(_)));
+        let Some(value) = value else { continue };
+        match first.entry(identity(key, value)) {
+            MapEntry::Occupied(other) => found.push((index, *other.get(), &**value)),
+            MapEntry::Vacant(place) => {
+                place.insert(index);
             }
         }
     }
+    found
 }
 
 /// Returns what makes a value the same as another: an IPv6 address has several spellings.
@@ -94,7 +113,9 @@ fn proxmox(entries: &[Entry], nodes: &[Arc<Node>], checker: &mut Checker) {
             "`{key}` is missing: `proxmox_api_url` and `proxmox_node` enable Proxmox, which needs it"
         );
         let empty = entries.iter().find(|entry| entry.key == **key).map(|entry| &entry.place);
-        let hint = "add it, or leave `proxmox_api_url` out".to_owned();
+        let hint = || "add it, or leave `proxmox_api_url` out".to_owned();
+        let meant = slips::misspelt(key, entries);
+        let hint = meant.map_or_else(hint, |other| format!("is `{other}` meant to be it?"));
         checker.faults.push(Fault::new(empty.unwrap_or(place), message).hint(Some(hint)));
     }
     for (index, node) in nodes.iter().enumerate() {

@@ -45,5 +45,5 @@ pub use run_plan::{PlanMode, RunCommand, RunPlan, StackRun, Step};
 pub use run_report::{RunReport, StackError, StackReport, StackResult};
 pub use safe::{Mask, Safe};
 pub use shell::quoted;
-pub use stack::{Stack, StackId};
+pub use stack::{Stack, StackId, StackWorkspace, WorkspaceOrigin};
 pub use staying::{Staying, few};

@@ -163,6 +163,8 @@ const READS_RAW: &[&str] = &[
     "secrets/vault/passwords.rs",
     // Parsed here, then masked.
     "tofu/messages.rs",
+    // Names of workspaces are compared with the one that is asked for, and told through the mask.
+    "engine/tofu_workspaces.rs",
     // Values that go to tofu again, or to a person who asks for them by name.
     "engine/inputs.rs",
     "engine/migrate.rs",

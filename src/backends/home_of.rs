@@ -1,8 +1,7 @@
 //! From a stack and its environment to where its state lies: the one place that asks which
 //! kind of backend it is.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::http_state::http_state;
 use super::resolved_backend::{BackendRecord, resolved_backend};
@@ -25,20 +24,25 @@ pub struct HomeParts<'a> {
     pub dir: &'a Path,
     /// The environment of everything that is done for the stack.
     pub env: Environment,
-    /// The variables of the stack's own settings.
-    pub own: &'a BTreeMap<String, String>,
+    /// Where tofu keeps what `init` resolved.
+    pub data_dir: PathBuf,
+    /// The workspace in use; nothing for the one that every backend begins with.
+    pub workspace: Option<String>,
 }
 
 /// Returns where the state of a stack lies.
 pub fn home_of(parts: HomeParts<'_>) -> Result<StateHome> {
-    let HomeParts { stack, name, place, dir, env, own } = parts;
+    let HomeParts { stack, name, place, dir, env, data_dir, workspace } = parts;
     if stack.backend == Backend::Embedded {
         return match place {
             Some(place) => place.home(&name, env),
             None => Ok(StateHome::OnlyTofu(stack.backend.kind().to_owned())),
         };
     }
-    let backend = resolved_backend(&stack.backend, BackendRecord { dir, env: &env, own });
+    let backend = resolved_backend(
+        &stack.backend,
+        BackendRecord { data_dir: &data_dir, workspace: workspace.as_deref() },
+    );
     Ok(match backend.kind() {
         "http" => match http_state(&backend, env)? {
             Some(state) => StateHome::Server(Box::new(state)),

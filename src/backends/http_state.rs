@@ -7,7 +7,7 @@ use crate::state::{RemoteState, StateName};
 
 /// Returns the name a stack's state is kept under.
 pub fn state_name(stack: &Stack) -> Result<StateName> {
-    StateName::parse(stack.id.state_name())
+    StateName::parse(&stack.id.state_name())
 }
 
 /// Returns the environment that leads to a state on a server of this program's kind.

@@ -266,7 +266,7 @@ fn place(line: u64) -> String {
 
 /// Returns why an entry cannot be used, if so.
 fn flaw_of(id: &str, known: &KnownState) -> Option<String> {
-    if let Err(error) = StateName::parse(StackId::new(id).state_name()) {
+    if let Err(error) = StateName::parse(&StackId::new(id).state_name()) {
         return Some(error.body().into_iter().next().unwrap_or_else(|| "it is no id of a stack".to_owned()));
     }
     [("lineage", &known.lineage), ("kept", &known.kept)].into_iter().find_map(|(key, text)| match text {

@@ -5,49 +5,42 @@
 //! block wins: a record that says otherwise is from before the last change of the files.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
-use crate::model::{Backend, Environment};
+use crate::model::{Backend, Stack, StackWorkspace};
 
 /// The workspace that every backend begins with.
-const DEFAULT: &str = "default";
+const DEFAULT: &str = StackWorkspace::DEFAULT;
 
-/// What tofu keeps for a stack, and the environment it works in.
+/// What tofu keeps for a stack.
 #[derive(Clone, Copy, Debug)]
 pub struct BackendRecord<'a> {
-    /// The absolute folder of the stack.
-    pub dir: &'a Path,
-    /// The environment that the program was started with.
-    pub env: &'a Environment,
-    /// The variables of the stack's own settings.
-    pub own: &'a BTreeMap<String, String>,
+    /// The folder that tofu keeps it in.
+    pub data_dir: &'a Path,
+    /// The workspace in use; nothing for the one that every backend begins with.
+    pub workspace: Option<&'a str>,
 }
 
 impl BackendRecord<'_> {
-    fn data_dir(&self) -> PathBuf {
-        let own = self.own.get("TF_DATA_DIR").map(PathBuf::from);
-        let name = own.or_else(|| self.env.path("TF_DATA_DIR")).unwrap_or_else(|| ".terraform".into());
-        self.dir.join(name)
-    }
-
-    /// Returns the workspace in use; an inherited `TF_WORKSPACE` never reaches tofu.
-    fn workspace(&self) -> String {
-        let own = self.own.get("TF_WORKSPACE").filter(|name| !name.is_empty()).cloned();
-        own.or_else(|| selected_workspace(&self.data_dir())).unwrap_or_else(|| DEFAULT.to_owned())
-    }
-
     /// Returns the settings that `init` remembered for this kind of backend.
     fn settings(&self, kind: &str) -> BTreeMap<String, Option<String>> {
         let mut settings = BTreeMap::new();
-        let Ok(bytes) = std::fs::read(self.data_dir().join("terraform.tfstate")) else { return settings };
+        let Ok(bytes) = std::fs::read(self.data_dir.join("terraform.tfstate")) else { return settings };
         let record: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         if record["backend"]["type"] == kind {
             flatten("", &record["backend"]["config"], &mut settings);
         }
         settings
     }
+}
+
+/// Returns the workspace that a stack runs in; nothing for the one that every backend begins with.
+pub fn workspace_in_use(stack: &Stack, own: &BTreeMap<String, String>, data_dir: &Path) -> Option<String> {
+    let named = stack.workspace_name().map(str::to_owned);
+    let own = || own.get("TF_WORKSPACE").filter(|name| !name.is_empty()).cloned();
+    named.or_else(own).or_else(|| selected_workspace(data_dir))
 }
 
 /// Returns the workspace that was selected, if it is not the one that every backend begins with.
@@ -58,11 +51,11 @@ pub fn selected_workspace(data_dir: &Path) -> Option<String> {
 
 /// Returns the backend with everything that `init` resolved, and with the key or the path of the workspace.
 pub fn resolved_backend(backend: &Backend, record: BackendRecord<'_>) -> Backend {
-    let workspace = record.workspace();
+    let workspace = record.workspace.unwrap_or(DEFAULT);
     match backend {
         Backend::Embedded | Backend::Unknown => backend.clone(),
         Backend::None if workspace == DEFAULT => Backend::None,
-        Backend::None => in_workspace("local", BTreeMap::new(), &workspace),
+        Backend::None => in_workspace("local", BTreeMap::new(), workspace),
         Backend::Configured { kind, attributes } => {
             let mut all = record.settings(kind);
             all.extend(
@@ -71,7 +64,7 @@ pub fn resolved_backend(backend: &Backend, record: BackendRecord<'_>) -> Backend
                     .filter(|(_, value)| value.is_some())
                     .map(|(name, value)| (name.clone(), value.clone())),
             );
-            in_workspace(kind, all, &workspace)
+            in_workspace(kind, all, workspace)
         }
     }
 }
@@ -121,14 +114,10 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(dir.path().join(".terraform")).expect("a folder");
         std::fs::write(dir.path().join(".terraform/terraform.tfstate"), RECORD).expect("a file");
-        if let Some(workspace) = workspace {
-            std::fs::write(dir.path().join(".terraform/environment"), workspace).expect("a file");
-        }
         let attributes =
             literals.iter().map(|(name, value)| ((*name).into(), Some((*value).into()))).collect();
         let backend = Backend::Configured { kind: kind.into(), attributes };
-        let (env, own) = (Environment::default(), BTreeMap::new());
-        resolved_backend(&backend, BackendRecord { dir: dir.path(), env: &env, own: &own })
+        resolved_backend(&backend, BackendRecord { data_dir: &dir.path().join(".terraform"), workspace })
     }
 
     #[test]
@@ -144,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_workspace_has_its_own_key_or_path() {
-        assert_eq!(resolved("s3", &[], Some("prod\n")).attribute("key"), Some("env:/prod/k"));
+        assert_eq!(resolved("s3", &[], Some("prod")).attribute("key"), Some("env:/prod/k"));
         let prefixed = resolved("s3", &[("workspace_key_prefix", "w")], Some("prod"));
         assert_eq!(prefixed.attribute("key"), Some("w/prod/k"));
         let local = resolved("local", &[("path", "x.tfstate")], Some("prod"));

@@ -252,9 +252,8 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
         };
         Finding::warn("state", format!("{}: {words}", stack.id), risk.fix(&[&stack.id]))
     }));
-    let errored = stack.path.join("errored.tfstate");
-    if workspace.project.root.join(&errored).exists() {
-        let message = format!("{}: a run could not save its state: {}", stack.id, errored.display());
+    if let Some(errored) = engine::unsaved_file(&workspace.project, stack) {
+        let message = format!("{}: a run could not save its state: {}", stack.id, errored.path.display());
         let fix = format!("`infra state push {} --errored`, which removes the file", stack.id);
         findings.push(Finding::fail("state", &Error::failed(message).hint(fix)));
     }

@@ -1,6 +1,7 @@
 //! `infra locks`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use super::Context;
 use super::headings::OUTPUT;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
-use crate::backends::{HomeParts, StateHome, StatePlace, home_of, state_name};
+use crate::backends::{HomeParts, StateHome, StatePlace, home_of, state_name, workspace_in_use};
 use crate::engine::{self, HolderLife, StackSecrets};
 use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, Environment, Stack, StackId, StateLock, human_duration};
@@ -130,7 +131,16 @@ impl<'a> Homes<'a> {
         let project = &self.workspace.project;
         let (dir, own) = (project.root.join(&stack.path), stacks::settings_for(project, &stack.id).env);
         let name = state_name(stack)?;
-        home_of(HomeParts { stack, name, place, dir: &dir, env, own: &own })
+        let usual = || {
+            let named = own.get("TF_DATA_DIR").map(PathBuf::from).or_else(|| env.path("TF_DATA_DIR"));
+            dir.join(named.unwrap_or_else(|| ".terraform".into()))
+        };
+        let data_dir = match stack.declared_workspace() {
+            Some(_) => engine::workspace_folder(project, &env, stack),
+            None => usual(),
+        };
+        let workspace = workspace_in_use(stack, &own, &data_dir);
+        home_of(HomeParts { stack, name, place, dir: &dir, env, data_dir, workspace })
     }
 
     async fn look(&self, stack: &Stack) -> Result<(StateHome, Option<StateLock>)> {

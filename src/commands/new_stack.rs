@@ -108,7 +108,7 @@ fn tell(workspace: &Workspace, from: Option<&Stack>, made: &Stack, context: &Con
 }
 
 fn state_words(stack: &Stack) -> String {
-    match (&stack.backend, stacks::identity(&stack.backend, &stack.path)) {
+    match (&stack.backend, stacks::identity_of(stack)) {
         (Backend::Embedded, _) => format!("its state is `{}`", stack.id.state_name()),
         (_, Some(identity)) => format!("its state is `{identity}`"),
         (Backend::None | Backend::Unknown | Backend::Configured { .. }, None) => {

@@ -143,7 +143,8 @@ fn stack_json(stack: &Stack, shared: &[SharedState]) -> Value {
         "tags": stack.tags,
         "depends_on": stack.depends_on,
         "modules": stack.modules,
-        "backend": { "type": stack.backend.kind(), "identity": stacks::identity(&stack.backend, &stack.path) },
+        "backend": { "type": stack.backend.kind(), "identity": stacks::identity_of(stack) },
+        "workspace": stack.workspace_name(),
         "warnings": warnings_of(stack, shared),
         "problems": stack.file_remarks().collect::<Vec<_>>(),
     })

@@ -22,7 +22,9 @@ use crate::atomic_file;
 use crate::backends::{open_store_untried, state_name, store_place};
 use crate::error::{Result, io};
 use crate::model::project::OutputRef;
-use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StackRun, StackSettings};
+use crate::model::{
+    Backend, Clock, Environment, Project, Stack, StackId, StackRun, StackSettings, WorkspaceOrigin,
+};
 use crate::stacks;
 
 const RECORD: &str = "applied.json";
@@ -51,6 +53,12 @@ pub(super) struct Record {
     /// The values of its inputs; never a sensitive one.
     #[serde(default)]
     values: BTreeMap<String, Value>,
+    /// The workspace that `infra.yaml` declared.
+    #[serde(default)]
+    workspace: Option<String>,
+    /// The variable that got its name.
+    #[serde(default)]
+    workspace_variable: Option<String>,
 }
 
 impl Record {
@@ -95,7 +103,9 @@ pub struct RemovedStack {
 pub(super) async fn remember(session: &Session, run: &StackRun, inputs: &Inputs) -> Result<()> {
     let (project, id) = (&session.project, &run.stack.id);
     let home = home_of(project, id);
-    if is_copy(session, &run.stack) {
+    // A workspace that nobody declared is no stack of the tree, so none that can be removed from it.
+    let is_passing = run.stack.workspace.is_some() && run.stack.declared_workspace().is_none();
+    if is_copy(session, &run.stack) || is_passing {
         return Ok(());
     }
     let values = memorable(session, run, inputs).await;
@@ -219,6 +229,8 @@ fn record_of(session: &Session, run: &StackRun, values: BTreeMap<String, Value>)
         protect: run.protect,
         depends_on: run.stack.depends_on.clone(),
         values,
+        workspace: run.stack.declared_workspace().map(str::to_owned),
+        workspace_variable: settings.workspace_variable,
     }
 }
 
@@ -273,10 +285,21 @@ fn homes(project: &Project) -> Vec<PathBuf> {
 fn read(project: &Project, home: &Path, id: &StackId) -> Option<RemovedStack> {
     let record = parse(&std::fs::read(home.join(RECORD)).ok()?)?;
     let tree = home.join(TREE);
+    // A workspace goes away while its folder stays, and with it the state that lies there.
+    let is_there = record.workspace.is_some() && has_tofu_files(&project.root.join(&record.path));
+    let root = if is_there { project.root.clone() } else { tree };
     // Settings name stacks that are not in the copy, so they are added afterwards.
-    let copy = Project { root: tree.clone(), stack_settings: Vec::new(), ..project.clone() };
-    let mut stack = stacks::discover(&copy).ok()?.stacks.into_iter().find(|stack| stack.id == *id)?;
-    let below = project.relative(&tree).to_owned();
+    let copy = Project { root: root.clone(), stack_settings: Vec::new(), ..project.clone() };
+    let name = record.workspace.as_deref();
+    let is_base = |stack: &Stack| match name {
+        Some(name) => stack.id.in_workspace(name) == *id,
+        None => stack.id == *id,
+    };
+    let mut stack = stacks::discover(&copy).ok()?.stacks.into_iter().find(is_base)?;
+    if let Some(name) = name {
+        stack = stacks::in_workspace(&stack, name, WorkspaceOrigin::Declared);
+    }
+    let below = project.relative(&root).to_owned();
     stack.path = below.join(&stack.path);
     stack.modules = stack.modules.iter().map(|module| below.join(module)).collect();
     stack
@@ -292,6 +315,7 @@ fn read(project: &Project, home: &Path, id: &StackId) -> Option<RemovedStack> {
             .collect(),
         env: record.env,
         protect: Some(record.protect),
+        workspace_variable: record.workspace_variable,
         ..StackSettings::default()
     };
     Some(RemovedStack { stack, settings, was_at: record.path, applied_at: record.applied_at })
@@ -300,10 +324,12 @@ fn read(project: &Project, home: &Path, id: &StackId) -> Option<RemovedStack> {
 /// A folder that still has tofu files became a module or left the root, and a state that another stack
 /// has now was moved: destroying either would destroy what lives.
 fn is_gone(project: &Project, present: &[Stack], found: &RemovedStack) -> bool {
-    let identity = |stack: &Stack, path: &Path| stacks::identity(&stack.backend, path);
+    let identity =
+        |stack: &Stack, path: &Path| stacks::identity(&stack.backend, path, stack.workspace_name());
     let own = identity(&found.stack, &found.was_at);
     let moved = own.is_some() && present.iter().any(|stack| identity(stack, &stack.path) == own);
-    !moved && !has_tofu_files(&project.root.join(&found.was_at))
+    let is_workspace = found.stack.workspace.is_some();
+    !moved && (is_workspace || !has_tofu_files(&project.root.join(&found.was_at)))
 }
 
 fn has_tofu_files(dir: &Path) -> bool {

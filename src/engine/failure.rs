@@ -1,12 +1,12 @@
 //! Why a stack stopped: OpenTofu's diagnostics and our own errors, with hints.
 
-use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use jiff::Timestamp;
 
 use super::left_behind::way_along;
 use super::session::Session;
+use super::unsaved_state::{unsaved_state, way_to_save};
 use super::watch::Watched;
 use super::working::{HolderLife, life_of_holder};
 use crate::error::{Error, Kind};
@@ -75,7 +75,7 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
     let way_along = way_along(&session.project, &session.env, stack);
     let context = Context { stack: &stack.id, path: &stack.path, way_along: &way_along };
     let mut hints: Vec<String> =
-        unsaved_state(session, stack).map(|_| way_to_save(&stack.id)).into_iter().collect();
+        unsaved_state(session, stack).await.map(|_| way_to_save(&stack.id)).into_iter().collect();
     for hint in errors.iter().flat_map(|diagnostic| hints_for(diagnostic, context)) {
         if !hints.contains(&hint) {
             hints.push(hint);
@@ -87,17 +87,6 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
         detail: errors.iter().map(|diagnostic| described(diagnostic)).collect::<Vec<_>>().join("\n"),
         hint: joined(hints),
     })
-}
-
-/// Returns the file in which tofu left a state that it could not save, if there is one.
-pub(super) fn unsaved_state(session: &Session, stack: &Stack) -> Option<PathBuf> {
-    let path = stack.path.join("errored.tfstate");
-    session.project.root.join(&path).exists().then_some(path)
-}
-
-/// Says how such a state is saved.
-pub(super) fn way_to_save(id: &StackId) -> String {
-    format!("save it: `infra state push {id} --errored`, which removes the file")
 }
 
 /// Describes a tofu that failed without a diagnostic: a crash, or a kill from outside.

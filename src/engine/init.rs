@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use super::failure::{Stop, explain};
 use super::options::WhenToInit;
 use super::session::Session;
+use super::tofu_workspaces::{make_workspace, require_workspace};
 use super::watch::watch;
 use crate::error::{Result, io};
 use crate::events::RunEvent;
-use crate::model::{Fingerprint, Project, Stack, StackRun, Step};
+use crate::model::{Backend, Fingerprint, Project, Stack, StackRun, Step};
 use crate::process::Invocation;
 use crate::tofu::call::{self, InitBackend};
 use crate::trust::UserKey;
@@ -66,7 +67,8 @@ pub(super) async fn init_stack(
     extra: &[String],
 ) -> Result<(), Stop> {
     let folder = DataFolder::of(session, &run.stack, InitBackend::Yes);
-    folder.init(run, when, extra).await
+    folder.init(run, when, extra).await?;
+    require_workspace(session, run).await
 }
 
 /// Prepares a stack for what needs no backend, and returns a call that finds what was prepared.
@@ -112,43 +114,84 @@ impl<'a> DataFolder<'a> {
             InitBackend::Yes => Some(session.data_dir_of(stack)),
             InitBackend::No => secret_folder(session, stack),
         };
-        let keeps = if named.is_some() { Keeps::Always } else { Keeps::Nothing };
+        // What lies under a name that everybody can tell may have come with a repository.
+        let is_known = stack.declared_workspace().is_some() && session.plan_keys.user().is_err();
+        let keeps = if named.is_some() && !is_known { Keeps::Always } else { Keeps::Nothing };
         let path = named.unwrap_or_else(|| known_folder(session, stack));
         Self { session, stack, backend, path, keeps }
     }
 
     async fn init(&self, run: &StackRun, when: WhenToInit, extra: &[String]) -> Result<(), Stop> {
         let (session, stack) = (self.session, self.stack);
-        let turnstile = session.preparation_of(&stack.id);
-        let _alone = turnstile.lock().await;
+        // Whoever has nothing to do waits for nobody who applies in the same folder.
         if when == WhenToInit::Needed && self.is_ready()? {
             return Ok(());
         }
-        if self.backend == InitBackend::No {
-            remove_folder(&known_folder(session, stack))?;
-            // tofu would make the folders above it in its own way.
-            crate::atomic_file::create_private_dir(&self.path)?;
+        let _alone = session.turn_in_folder(stack).await?;
+        if when == WhenToInit::Needed && self.is_ready()? {
+            return Ok(());
         }
+        self.make_room()?;
         session.events.emit(RunEvent::StepStarted { stack: stack.id.clone(), step: Step::Init });
-        let call = call::init(self.call(run)?, self.backend, extra, session.narration());
+        // A workspace that is not there yet would be made by tofu, or asked for.
+        let call = self.call(run)?.without_env("TF_WORKSPACE");
+        let call = call::init(call, self.backend, &self.with_own_address(extra), session.narration());
         let watched = watch(session, &stack.id, Step::Init, call).await?;
         if !watched.status.success() {
             return Err(explain(session, stack, &watched).await);
         }
+        if self.backend == InitBackend::Yes && stack.declared_workspace().is_some() {
+            make_workspace(session, run).await?;
+        }
         Ok(self.remember()?)
+    }
+
+    /// Makes the folder where tofu would not, and takes away what must not count.
+    fn make_room(&self) -> Result<()> {
+        let is_own = self.stack.declared_workspace().is_some();
+        match self.backend {
+            InitBackend::No => remove_folder(&known_folder(self.session, self.stack))?,
+            InitBackend::Yes if !is_own => return Ok(()),
+            InitBackend::Yes if self.keeps == Keeps::Nothing => remove_folder(&self.path)?,
+            InitBackend::Yes => {}
+        }
+        // tofu would make the folders above it in its own way.
+        crate::atomic_file::create_private_dir(&self.path)?;
+        // It would refuse to go on if what was selected here is gone.
+        match std::fs::remove_file(self.path.join("environment")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(io("remove", &self.path.join("environment"))(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds the addresses of a workspace that a foreign server keeps: the block has only those of the stack.
+    fn with_own_address(&self, extra: &[String]) -> Vec<String> {
+        let is_foreign = self.stack.backend != Backend::Embedded && self.stack.backend.kind() == "http";
+        let own = match self.stack.workspace {
+            Some(_) if is_foreign && self.backend == InitBackend::Yes => {
+                ["address", "lock_address", "unlock_address"].as_slice()
+            }
+            _ => &[],
+        };
+        let given = own.iter().filter_map(|name| Some((name, self.stack.backend.attribute(name)?)));
+        let given = given.map(|(name, value)| format!("-backend-config={name}={value}"));
+        given.chain(extra.iter().cloned()).collect()
     }
 
     /// Returns a call that uses this folder.
     fn call(&self, run: &StackRun) -> Result<Invocation> {
         let call = self.session.call(self.stack, &run.env)?;
         Ok(match (self.backend, self.path.to_str()) {
-            (InitBackend::No, Some(path)) => call.env("TF_DATA_DIR", path),
+            (InitBackend::No, Some(path)) => call.env("TF_DATA_DIR", path).without_env("TF_WORKSPACE"),
             _ => call,
         })
     }
 
     fn is_ready(&self) -> Result<bool> {
-        if self.keeps == Keeps::Nothing {
+        let was_made_now = self.session.prepared.borrow().contains(&self.stack.id);
+        if self.keeps == Keeps::Nothing && !was_made_now {
             return Ok(false);
         }
         let Ok(bytes) = std::fs::read(self.record_path()) else { return Ok(false) };
@@ -160,6 +203,9 @@ impl<'a> DataFolder<'a> {
         let key = self.session.plan_keys.user().ok();
         let proof = key.map(|key| key.proof(PURPOSE, proof_parts(&self.session.project, self.stack)));
         let record = serde_json::to_vec(&InitRecord { proof, ..self.present()? }).unwrap_or_default();
+        if self.backend == InitBackend::Yes {
+            self.session.prepared.borrow_mut().insert(self.stack.id.clone());
+        }
         crate::atomic_file::write(&self.record_path(), &record)
     }
 

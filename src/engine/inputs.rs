@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::model::project::OutputRef;
 use crate::model::{Fingerprint, Stack, StackId, StackRun};
 use crate::process;
+use crate::stacks;
 use crate::tofu::call;
 use crate::tofu::variables::collect_literals;
 
@@ -47,6 +48,14 @@ impl Inputs {
     /// Adds one that is remembered, and so is no secret.
     pub fn add_plain(&mut self, variable: &str, value: Value) {
         self.values.insert(variable.to_owned(), value);
+    }
+
+    /// Adds the name of the workspace, for the variable that is to have it.
+    pub fn add_workspace(&mut self, session: &Session, stack: &Stack) {
+        let Some(name) = stack.declared_workspace() else { return };
+        if let Some(variable) = stacks::settings_for(&session.project, &stack.id).workspace_variable {
+            self.values.insert(variable, Value::from(name));
+        }
     }
 
     /// Reads an output and adds it; returns whether there is one.
@@ -84,6 +93,7 @@ pub(super) async fn resolve_inputs(session: &Session, run: &StackRun) -> Result<
             return Err(missing(session, from).await?);
         }
     }
+    inputs.add_workspace(session, &run.stack);
     Ok(inputs)
 }
 

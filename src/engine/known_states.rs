@@ -186,7 +186,7 @@ pub(super) fn note_lineage(session: &Session, id: &StackId, lineage: Option<Stri
 /// Keeps the safety copy of a state that came to the configured place, or was changed there. Fails nothing.
 pub(super) async fn keep_safety_copy(session: &Session, id: &StackId) {
     let copied = async {
-        let Some(home) = session.home_named(&StateName::parse(id.state_name())?)? else { return Ok(()) };
+        let Some(home) = session.home_named(&StateName::parse(&id.state_name())?)? else { return Ok(()) };
         let bytes = home.read().await?.unwrap_or_default();
         if let Some(facts) = StateFacts::of(&bytes) {
             keep_copy(session, id, &facts, &bytes);

@@ -31,7 +31,7 @@ pub async fn lost_stacks(session: &Session) -> Vec<StackId> {
 
 /// What was moved or left behind on purpose is not asked about, and what cannot be read is told elsewhere.
 async fn has_resources(session: &Session, id: &StackId) -> bool {
-    let home = StateName::parse(id.state_name()).and_then(|name| session.home_named(&name)).ok().flatten();
+    let home = StateName::parse(&id.state_name()).and_then(|name| session.home_named(&name)).ok().flatten();
     let Some(home) = home else { return false };
     let Ok(Seen { facts: Some(_), status }) = Seen::at(&home).await else { return false };
     let Ok(Some(bytes)) = home.read().await else { return false };

@@ -65,6 +65,14 @@ pub enum Likeness {
 /// Copies the state, compares, and switches the stack's files.
 pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migration) -> Result<Migrated> {
     let stack = session.stack(id)?;
+    if stack.declared_workspace().is_some() {
+        let base = stack.base_id();
+        return Err(Error::usage(format!(
+            "`{base}` has several workspaces, and one backend block for all of them"
+        ))
+        .hint("put the states where they are to be by `infra state pull` and `infra state push`, one by one")
+        .hint("the place of `backend \"http\" {}` moves as a whole: `infra state migrate --all`"));
+    }
     if let Some(workspace) = selected_workspace(&session.data_dir_of(stack)) {
         return Err(Error::usage(format!("`{id}` is in the workspace `{workspace}`")).hint(format!(
             "`infra tofu --stack {id} -- workspace select default`; other workspaces stay where they are"

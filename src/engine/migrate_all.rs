@@ -153,7 +153,7 @@ fn check_known(session: &Session, id: &StackId, from: &KeptAt, facts: &StateFact
 
 /// Returns whether the new home is still closed because a move broke off.
 async fn is_closed_here(session: &Session, id: &StackId) -> Result<bool> {
-    let Some(home) = session.home_named(&StateName::parse(id.state_name())?)? else { return Ok(false) };
+    let Some(home) = session.home_named(&StateName::parse(&id.state_name())?)? else { return Ok(false) };
     let moved = home.status().await?.and_then(|status| status.moved);
     Ok(moved.is_some_and(|moved| broken_off(&moved).is_some()))
 }
@@ -170,14 +170,14 @@ fn home_at(session: &Session, id: &StackId, place: &KeptAt) -> Result<Option<Sta
     let here = KeptAt::of(&session.project)?;
     let env = source_environment(session.some_environment(), place, &here);
     let Some(place) = place.open(&session.project, &env, session.clock)? else { return Ok(None) };
-    place.home(&StateName::parse(id.state_name())?, env).map(Some)
+    place.home(&StateName::parse(&id.state_name())?, env).map(Some)
 }
 
 /// Moves one state to the configured place and notes it; nothing if there is none.
 ///
 /// Whoever calls this has a person's yes to the place it comes from.
 pub async fn bring_along(session: &Session, state: &StateToMove) -> Result<Option<StateMoved>> {
-    let (id, name) = (&state.id, StateName::parse(state.id.state_name())?);
+    let (id, name) = (&state.id, StateName::parse(&state.id.state_name())?);
     let Some(from) = home_at(session, id, &state.from)? else { return Ok(None) };
     let to = session.home_named(&name)?.ok_or_else(|| Error::bug("there is no place for states"))?;
     let (here, operation) = (KeptAt::of(&session.project)?, "state migrate");

@@ -153,7 +153,7 @@ impl MissingState<'_> {
 
 /// Returns whether the state of a stack is missing; one that is known to be elsewhere is an error.
 pub async fn is_missing(session: &Session, id: &StackId) -> Result<bool> {
-    let name = StateName::parse(id.state_name())?;
+    let name = StateName::parse(&id.state_name())?;
     let Some(home) = session.home_named(&name)? else { return Ok(false) };
     let Seen { facts, status } = Seen::at(&home).await?;
     if let Some(moved) = &status.moved {

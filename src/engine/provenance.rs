@@ -112,7 +112,7 @@ fn state_identity(project: &Project, stack: &Stack) -> String {
             format!("embedded {url:?} {store:?} {}", stack.id.state_name())
         }
         Backend::Configured { kind, attributes } => {
-            let known = stacks::identity(&stack.backend, &stack.path);
+            let known = stacks::identity_of(stack);
             format!("{kind} {known:?} {attributes:?}")
         }
         Backend::None | Backend::Unknown => format!("local {}", stack.path.display()),
@@ -136,6 +136,7 @@ mod tests {
         Stack {
             id: StackId::new("01-a/x"),
             path: "infrastructure/01-a/x".into(),
+            workspace: None,
             tags: Vec::new(),
             depends_on: BTreeSet::new(),
             reads: Vec::new(),

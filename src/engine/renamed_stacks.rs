@@ -143,7 +143,7 @@ struct GoneState {
 ///
 /// One that cannot be read, or is not here, may still be what git calls renamed.
 async fn state_of(session: &Session, id: &StackId, new: &[&Stack]) -> Option<GoneState> {
-    let name = StateName::parse(id.state_name()).ok()?;
+    let name = StateName::parse(&id.state_name()).ok()?;
     let home = session.home_named(&name).ok()??;
     let (facts, bytes) = match Seen::at(&home).await {
         Ok(Seen { status, .. }) if is_not_asked_about(session, &status) => return None,
@@ -216,7 +216,7 @@ pub async fn check_removed(session: &Session, gone: &[StackId]) -> Result<()> {
         false => candidates(session, &new, &ids, &removed_paths(session).await).await,
     };
     for id in gone {
-        let Some(home) = session.home_named(&StateName::parse(id.state_name())?)? else { continue };
+        let Some(home) = session.home_named(&StateName::parse(&id.state_name())?)? else { continue };
         let lineage = home.facts().await.ok().flatten().map(|facts| facts.lineage);
         let owner = lineages.iter().find(|(_, known)| Some(*known) == lineage.as_ref());
         let renamed = renames.iter().find(|rename| rename.old == *id).map(|rename| &rename.new);

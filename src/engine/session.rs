@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -19,7 +20,7 @@ use super::stack_secrets::StackSecrets;
 use super::surroundings::{Repository, Surroundings};
 use crate::backends::{
     HomeParts, InfraLock, KnownState, StateHome, StatePlace, home_of, open_place, read_infra_lock,
-    state_name, store_environment,
+    state_name, store_environment, workspace_in_use,
 };
 use crate::error::{Error, Result};
 use crate::events::Events;
@@ -147,7 +148,11 @@ pub struct Session {
     /// How far stacks came.
     pub(super) reached: RefCell<BTreeMap<StackId, Reached>>,
     /// Who prepares a folder, so that two stacks do not run `init` in a third at once.
-    preparing: Turnstiles,
+    preparing: RefCell<BTreeMap<PathBuf, Arc<Mutex<()>>>>,
+    /// Stacks that this command initialised.
+    pub(super) prepared: RefCell<BTreeSet<StackId>>,
+    /// Stacks whose workspace was found in tofu's list.
+    pub(super) seen_workspaces: RefCell<BTreeSet<StackId>>,
     /// Who reads the outputs of a stack.
     reading: Turnstiles,
 }
@@ -183,6 +188,8 @@ impl Session {
             plan_keys,
             reached: RefCell::default(),
             preparing: RefCell::default(),
+            prepared: RefCell::default(),
+            seen_workspaces: RefCell::default(),
             reading: RefCell::default(),
         };
         let values = session.secrets.values().flat_map(|secrets| secrets.values.iter().cloned());
@@ -216,9 +223,9 @@ impl Session {
         self.repository.now(self).await
     }
 
-    /// Returns what lets one at a time prepare the folder of a stack.
-    pub(super) fn preparation_of(&self, id: &StackId) -> Rc<Mutex<()>> {
-        Rc::clone(self.preparing.borrow_mut().entry(id.clone()).or_default())
+    /// Returns what lets one at a time of this process prepare the folder of a stack.
+    pub(super) fn preparation_of(&self, stack: &Stack) -> Arc<Mutex<()>> {
+        Arc::clone(self.preparing.borrow_mut().entry(stack.path.clone()).or_default())
     }
 
     /// Returns what lets one at a time read the outputs of a stack.
@@ -278,6 +285,7 @@ impl Session {
         for (name, value) in own {
             env.set(name, value);
         }
+        self.put_in_workspace(stack, &mut env);
         Ok(env)
     }
 
@@ -293,6 +301,9 @@ impl Session {
 
     /// Returns where tofu keeps a stack's providers and modules.
     pub fn data_dir_of(&self, stack: &Stack) -> PathBuf {
+        if stack.declared_workspace().is_some() {
+            return self.workspace_folder(stack);
+        }
         let name = self.env.path("TF_DATA_DIR").unwrap_or_else(|| ".terraform".into());
         self.dir_of(stack).join(name)
     }
@@ -329,7 +340,7 @@ impl Session {
     /// Returns the name that the state of a stack has: its own, or the one that it still has from before.
     pub(super) fn state_name_of(&self, stack: &Stack) -> Result<StateName> {
         match self.former_names.borrow().get(&stack.id) {
-            Some(former) => StateName::parse(former.state_name()),
+            Some(former) => StateName::parse(&former.state_name()),
             None => state_name(stack),
         }
     }
@@ -349,7 +360,12 @@ impl Session {
         let own = &stacks::settings_for(&self.project, &stack.id).env;
         let env = self.environment_of(stack, own)?;
         let name = self.state_name_of(stack)?;
-        home_of(HomeParts { stack, name, place: self.place.as_ref(), dir, env, own })
+        let data_dir = dir.join(env.path("TF_DATA_DIR").unwrap_or_else(|| ".terraform".into()));
+        let workspace = match self.is_in_former_workspace(stack) {
+            true => None,
+            false => workspace_in_use(stack, own, &data_dir),
+        };
+        home_of(HomeParts { stack, name, place: self.place.as_ref(), dir, env, data_dir, workspace })
     }
 
     /// Returns where a state of the project lies that may belong to no stack any more.

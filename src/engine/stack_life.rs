@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::applied;
-use super::failure::{Stop, explain, unsaved_state, way_to_save};
+use super::failure::{Stop, explain};
 use super::init::init_stack;
 use super::inputs::Inputs;
 use super::old_values::hide_old_values;
@@ -15,7 +15,8 @@ use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
 use super::stack_secrets::StackSecrets;
 use super::taking::given_variables;
-use super::watch::watch;
+use super::unsaved_state::{give_name, unsaved_state, way_to_save};
+use super::watch::{Watched, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
 use crate::model::{ChangeCounts, Safe, StackError, StackRun, Step};
@@ -85,7 +86,7 @@ impl StackLife<'_> {
 
     /// Makes a plan and saves it for review.
     pub async fn plan(self) -> Result<Planned, Stop> {
-        self.warn_of_unsaved_state();
+        self.warn_of_unsaved_state().await;
         let plans = SavedPlans::at(&self.options.plans_dir);
         match self.session.plan_keys.user() {
             Err(error) if plans.is_at(&self.session.project.plans_dir()) => {
@@ -140,7 +141,7 @@ impl StackLife<'_> {
         let call = call::apply(base, call, self.session.narration());
         self.remember_what_is_applied(&inputs).await;
         self.session.outputs.borrow_mut().remove(id);
-        let watched = watch(self.session, id, Step::Apply, call).await?;
+        let watched = self.apply_alone(call).await?;
         if !watched.status.success() {
             let stop = explain(self.session, &self.run.stack, &watched).await;
             // Half applied, a plan can never be applied again; one that met a lock still can.
@@ -160,6 +161,20 @@ impl StackLife<'_> {
         }
         // What was reviewed is done, even if it was planned again.
         Ok(self.forget_plan()?)
+    }
+
+    /// Runs an apply; stacks that share a folder take turns.
+    async fn apply_alone(self, call: process::Invocation) -> Result<Watched, Stop> {
+        let stack = &self.run.stack;
+        let _turn = match stack.workspace {
+            Some(_) => Some(self.session.turn_in_folder(stack).await?),
+            None => None,
+        };
+        let watched = watch(self.session, &stack.id, Step::Apply, call).await;
+        if let Err(error) = give_name(self.session, stack) {
+            self.session.tell_once(Some(&stack.id), error.message().to_owned(), error.hints().to_vec());
+        }
+        watched
     }
 
     /// Keeps a copy from which the stack can be destroyed even if its folder is gone.
@@ -228,9 +243,9 @@ impl StackLife<'_> {
     }
 
     /// Refuses to change anything while a state that could not be saved lies in the folder.
-    pub fn check_unsaved_state(self) -> Result<()> {
+    pub async fn check_unsaved_state(self) -> Result<()> {
         let id = &self.run.stack.id;
-        let Some(path) = unsaved_state(self.session, &self.run.stack) else { return Ok(()) };
+        let Some(path) = unsaved_state(self.session, &self.run.stack).await else { return Ok(()) };
         Err(Error::failed(format!("an earlier run of `{id}` could not save its state"))
             .code(StackError::UNSAVED_STATE)
             .at(path.display())
@@ -239,9 +254,9 @@ impl StackLife<'_> {
     }
 
     /// Tells that a plan is made without what an earlier run did.
-    fn warn_of_unsaved_state(self) {
+    async fn warn_of_unsaved_state(self) {
         let id = &self.run.stack.id;
-        if let Some(path) = unsaved_state(self.session, &self.run.stack) {
+        if let Some(path) = unsaved_state(self.session, &self.run.stack).await {
             let path = path.display();
             let message = format!(
                 "an earlier run could not save its state, which lies in `{path}`: this plan does not know what it made"

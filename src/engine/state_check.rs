@@ -275,7 +275,7 @@ async fn whereabouts_of_none(session: &Session, stack: &Stack) -> Result<Whereab
 
 /// Returns what the former id of a stack means for it.
 async fn whereabouts_of_former(session: &Session, stack: &Stack, was: StackId) -> Result<Whereabouts> {
-    let name = StateName::parse(was.state_name())?;
+    let name = StateName::parse(&was.state_name())?;
     let Some(home) = session.home_named(&name)? else { return Ok(Whereabouts::Nowhere) };
     let Seen { facts, status } = Seen::at(&home).await?;
     if facts.is_some() {

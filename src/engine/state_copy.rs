@@ -92,7 +92,7 @@ pub(super) async fn put_aside(
 pub(super) fn keep(session: &Session, id: &StackId, bytes: &[u8]) -> Result<PathBuf> {
     let time = session.clock.now().strftime("%Y%m%dT%H%M%SZ");
     let serial = StateFacts::read(bytes).map_or(0, |facts| facts.serial);
-    let folder = session.project.infra_dir().join("backups").join(id.state_name());
+    let folder = session.project.infra_dir().join("backups").join(id.state_name().as_ref());
     let path = folder.join(format!("{time}-serial-{serial}.tfstate"));
     crate::atomic_file::write(&path, bytes)?;
     Ok(path)

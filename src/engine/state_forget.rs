@@ -46,7 +46,7 @@ pub async fn forget_state(session: &Session, id: &StackId, scope: Forgetting) ->
         note_lineage(session, id, None)?;
         return Ok(Forgotten::Entry);
     }
-    let name = StateName::parse(id.state_name())?;
+    let name = StateName::parse(&id.state_name())?;
     let known = session.infra_lock.as_ref().map_err(Clone::clone)?.states.get(id).cloned();
     let here = KeptAt::of(&session.project)?;
     let home = session.home_named(&name)?.ok_or_else(|| Error::bug("there is no place for states"))?;

@@ -89,7 +89,7 @@ fn home_in(session: &Session, id: &StackId, folder: &Path) -> Result<Option<Stat
     let place = KeptAt::parse(&folder.display().to_string(), &session.project.root)?;
     match place.open(&session.project, &session.env, session.clock)? {
         Some(place @ StatePlace::Store(_)) => {
-            place.home(&StateName::parse(id.state_name())?, session.env.clone()).map(Some)
+            place.home(&StateName::parse(&id.state_name())?, session.env.clone()).map(Some)
         }
         _ => Ok(None),
     }
@@ -154,7 +154,7 @@ pub fn is_known(session: &Session, id: &StackId) -> bool {
 
 /// Returns whether the configured place has a state of a stack.
 pub async fn has_state(session: &Session, id: &StackId) -> Result<bool> {
-    let name = StateName::parse(id.state_name())?;
+    let name = StateName::parse(&id.state_name())?;
     match session.home_named(&name)? {
         Some(home) => Ok(Seen::at(&home).await?.facts.is_some()),
         None => Ok(false),
@@ -209,7 +209,7 @@ fn store_of(root: &Path) -> Option<PathBuf> {
 
 /// Puts a copy back, if the place still has no state.
 pub async fn recover_state(session: &Session, copy: &FoundCopy) -> Result<()> {
-    let name = StateName::parse(copy.id.state_name())?;
+    let name = StateName::parse(&copy.id.state_name())?;
     let home = session.home_named(&name)?.ok_or_else(|| Error::bug("there is no place for states"))?;
     match &copy.source {
         Source::Store(from) => take_over(session, copy, from, &home).await?,

@@ -48,7 +48,7 @@ fn check_names(session: &Session, old: &StackId, new: &StackId) -> Result<()> {
 }
 
 fn home(session: &Session, id: &StackId) -> Result<StateHome> {
-    let found = session.home_named(&StateName::parse(id.state_name())?)?;
+    let found = session.home_named(&StateName::parse(&id.state_name())?)?;
     found.ok_or_else(|| Error::bug("there is no place for states"))
 }
 

@@ -32,7 +32,7 @@ impl StackLife<'_> {
 
     /// Takes up a saved plan that still fits, or makes one that only this run knows.
     pub async fn plan_or_take_saved(self, upstream: Upstream) -> Result<Planned, Stop> {
-        self.check_unsaved_state()?;
+        self.check_unsaved_state().await?;
         let saved = SavedPlans::at(&self.options.plans_dir);
         let (record, foreign) = match self.find_saved(&saved)? {
             Found::Own(record) => (*record, false),

@@ -31,6 +31,11 @@ impl Backend {
         }
     }
 
+    /// Returns whether tofu can keep several states there, one for each workspace.
+    pub fn has_workspaces(&self) -> bool {
+        self.kind() != "http"
+    }
+
     /// Returns the literal value of an attribute of a configured block.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         match self {

@@ -31,6 +31,9 @@ pub struct Project {
     pub layers: Layers,
     /// Settings by pattern, in the order of the file; later patterns win.
     pub stack_settings: Vec<(String, StackSettings)>,
+    /// The ids of stacks that run in a workspace which `infra.yaml` does not declare, with those of
+    /// their folders.
+    pub undeclared: BTreeMap<StackId, StackId>,
     /// How runs behave.
     pub run: RunSettings,
     /// How many stacks of a pool run at once.
@@ -247,6 +250,10 @@ pub struct StackSettings {
     pub protect: Option<bool>,
     /// The id that the stack had before; its state comes along.
     pub was: Option<StackId>,
+    /// The workspaces that it is run in, each a stack of its own, with what is different there.
+    pub workspaces: BTreeMap<String, StackSettings>,
+    /// The variable that gets the name of the workspace.
+    pub workspace_variable: Option<String>,
 }
 
 impl StackSettings {

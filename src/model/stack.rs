@@ -1,5 +1,6 @@
 //! A stack: one directory of OpenTofu files with a state of its own.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
@@ -32,8 +33,17 @@ impl StackId {
     }
 
     /// Returns the name its state and plans are kept under: the id, or `_root` for the root itself.
-    pub fn state_name(&self) -> &str {
-        if self.0 == "." { "_root" } else { &self.0 }
+    pub fn state_name(&self) -> Cow<'_, str> {
+        match self.0.strip_prefix('.') {
+            Some(rest) if rest.is_empty() || rest.starts_with('@') => Cow::Owned(format!("_root{rest}")),
+            _ => Cow::Borrowed(&self.0),
+        }
+    }
+
+    /// Returns the id that the stack has in one of its workspaces.
+    #[must_use]
+    pub fn in_workspace(&self, name: &str) -> Self {
+        Self(format!("{}@{name}", self.0))
     }
 
     /// Returns a name of one segment, for a file or folder of its own.
@@ -43,7 +53,10 @@ impl StackId {
 
     /// Returns the id whose state has this name.
     pub fn of_state_name(name: &str) -> Self {
-        Self::new(if name == "_root" { "." } else { name })
+        match name.strip_prefix("_root") {
+            Some(rest) if rest.is_empty() || rest.starts_with('@') => Self(format!(".{rest}")),
+            _ => Self::new(name),
+        }
     }
 
     /// Returns the numeric prefixes of the segments: `01-a/02-b` is `[1, 2]`, `a/03-b` is `[3]`.
@@ -72,6 +85,34 @@ pub fn leading_number(segment: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
+/// The workspace of tofu that a stack runs in, where that is not the one that every backend begins with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct StackWorkspace {
+    /// Its name.
+    pub name: String,
+    /// Who says so.
+    pub origin: WorkspaceOrigin,
+}
+
+/// Who says that a stack runs in a workspace.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum WorkspaceOrigin {
+    /// `workspaces` in `infra.yaml`: it is made where it is missing.
+    Declared,
+    /// `TF_WORKSPACE` of the caller or in `infra.yaml`, or `--workspace`: it must be there already.
+    Asked {
+        /// Whether it is made all the same.
+        create: bool,
+    },
+    /// What was selected in the stack's folder; tofu knows it itself.
+    Selected,
+}
+
+impl StackWorkspace {
+    /// The workspace that every backend begins with.
+    pub const DEFAULT: &'static str = "default";
+}
+
 /// Everything that was read about a stack before anything runs.
 #[derive(Clone, Debug)]
 pub struct Stack {
@@ -79,6 +120,8 @@ pub struct Stack {
     pub id: StackId,
     /// Its directory, relative to the project root.
     pub path: PathBuf,
+    /// The workspace that it runs in; its id ends with `@` and its name.
+    pub workspace: Option<StackWorkspace>,
     /// Labels from `infra.yaml`.
     pub tags: Vec<String>,
     /// The stacks that must be applied before it: declared, or taken from its inputs. Layers are not listed.
@@ -112,6 +155,24 @@ pub struct Stack {
 }
 
 impl Stack {
+    /// Returns the id without the workspace: that of the folder.
+    pub fn base_id(&self) -> StackId {
+        let name = self.workspace.as_ref().map(|workspace| workspace.name.as_str());
+        let base = name.and_then(|name| self.id.0.strip_suffix(name)?.strip_suffix('@'));
+        base.map_or_else(|| self.id.clone(), StackId::new)
+    }
+
+    /// Returns the name of the workspace, where it is not the one that every backend begins with.
+    pub fn workspace_name(&self) -> Option<&str> {
+        self.workspace.as_ref().map(|workspace| workspace.name.as_str())
+    }
+
+    /// Returns the workspace that `infra.yaml` declares for it.
+    pub fn declared_workspace(&self) -> Option<&str> {
+        let declared = self.workspace.as_ref().filter(|own| own.origin == WorkspaceOrigin::Declared);
+        declared.map(|workspace| workspace.name.as_str())
+    }
+
     /// Returns how many providers its folder and its local modules name; each is a process of its own.
     pub fn provider_count(&self) -> usize {
         let named = self.init_facts.iter().filter_map(|line| line.split_once(": provider "));

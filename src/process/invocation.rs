@@ -78,6 +78,13 @@ impl Invocation {
         self
     }
 
+    /// Takes a variable out of the environment.
+    #[must_use]
+    pub fn without_env(mut self, name: &str) -> Self {
+        self.env.remove_where(|own| own == name);
+        self
+    }
+
     /// Lets the child end gently should this process be killed, because it changes something.
     ///
     /// One that only reads simply dies of its broken pipes.

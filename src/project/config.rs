@@ -125,6 +125,11 @@ pub struct StackConfig {
     /// The id that the stack had before; its state comes along.
     #[schemars(with = "Option<String>")]
     pub was: Option<Spanned<String>>,
+    /// The workspaces that it is run in: each is a stack of its own, `STACK@NAME`, with what is set here
+    /// beside or instead of the stack's own settings.
+    pub workspaces: BTreeMap<String, Option<StackConfig>>,
+    /// The variable that gets the name of the workspace.
+    pub workspace_variable: Option<String>,
 }
 
 /// How runs behave.

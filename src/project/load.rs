@@ -1,6 +1,7 @@
 //! Reads `infra.yaml` into the model. Every mistake is told with file, line and column.
 //! A missing or empty file is a project with conventional settings. Begin at [`load`].
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -63,17 +64,64 @@ fn check(config: &InfraConfig, source: &Source<'_>) -> Result<()> {
     }
     for (pattern, settings) in &config.stacks.patterns {
         check_pattern(pattern, source)?;
-        if let Some(pool) = &settings.pool {
-            check_pool(pool, config, source)?;
-        }
-        for (name, value) in &settings.env {
-            check_variable(pattern, name, value, source)?;
-        }
+        check_settings(pattern, settings, config, source)?;
         if let Some(was) = &settings.was {
             check_was(pattern, was, source)?;
         }
+        for (name, settings) in &settings.workspaces {
+            check_workspace(pattern, (name, settings.as_ref()), config, source)?;
+        }
     }
     Ok(())
+}
+
+/// Checks what may be said of a stack and of each of its workspaces.
+fn check_settings(
+    pattern: &Spanned<String>,
+    settings: &StackConfig,
+    config: &InfraConfig,
+    source: &Source<'_>,
+) -> Result<()> {
+    if let Some(pool) = &settings.pool {
+        check_pool(pool, config, source)?;
+    }
+    settings.env.iter().try_for_each(|(name, value)| check_variable(pattern, name, value, source))
+}
+
+/// A workspace has a name that tofu takes, and settings of its own but no workspaces.
+fn check_workspace(
+    pattern: &Spanned<String>,
+    (name, settings): (&str, Option<&StackConfig>),
+    config: &InfraConfig,
+    source: &Source<'_>,
+) -> Result<()> {
+    let wrong = |message: String| source.wrong(pattern.referenced, message);
+    if !is_workspace_name(name) {
+        let message =
+            format!("`workspaces` of `{}` has `{name}`, which is no name of a workspace", pattern.value);
+        return Err(wrong(message).hint("letters, digits, `-`, `_` and `.` make one"));
+    }
+    let Some(settings) = settings else { return Ok(()) };
+    let place = format!("`{name}` under `workspaces` of `{}`", pattern.value);
+    if !settings.workspaces.is_empty() || settings.workspace_variable.is_some() {
+        return Err(wrong(format!("{place} cannot have workspaces of its own"))
+            .hint("`workspaces` and `workspace_variable` belong to the stack"));
+    }
+    if settings.env.contains_key("TF_WORKSPACE") || settings.env.contains_key("TF_DATA_DIR") {
+        return Err(wrong(format!("{place} cannot set `TF_WORKSPACE` or `TF_DATA_DIR`: infra does")));
+    }
+    match &settings.was {
+        Some(was) if was.value.trim_matches('/').is_empty() => {
+            Err(source.wrong(was.referenced, format!("`was` of {place} must be the id of one stack")))
+        }
+        _ => check_settings(pattern, settings, config, source),
+    }
+}
+
+/// What tofu takes and what stays one part of a path and of an id.
+fn is_workspace_name(name: &str) -> bool {
+    let is_safe = |sign: char| sign.is_ascii_alphanumeric() || "-_.~$&+:=".contains(sign);
+    !name.is_empty() && name != "." && name != ".." && name.chars().all(is_safe)
 }
 
 /// A state can come along with one stack only.
@@ -163,6 +211,7 @@ fn project(root: &Path, config: InfraConfig) -> Project {
             .into_iter()
             .map(|(pattern, settings)| (pattern.value, stack_settings(settings)))
             .collect(),
+        undeclared: BTreeMap::new(),
         run: run_settings(run),
         pools: pools.into_iter().map(|(name, size)| (name, usize::from(size.get()))).collect(),
     }
@@ -209,6 +258,12 @@ fn stack_settings(config: StackConfig) -> StackSettings {
         env: config.env,
         protect: config.protect,
         was: config.was.map(|was| StackId::new(was.value)),
+        workspaces: config
+            .workspaces
+            .into_iter()
+            .map(|(name, settings)| (name, stack_settings(settings.unwrap_or_default())))
+            .collect(),
+        workspace_variable: config.workspace_variable,
     }
 }
 

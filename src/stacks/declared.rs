@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{self, Miss};
-use super::settings::{Pattern, is_glob, merge, settings_for};
+use super::settings::{Pattern, SettingsBook, is_glob, settings_for};
 use crate::error::{Error, Result};
 use crate::model::project::OutputRef;
 use crate::model::{Project, Stack, StackId, StackSettings};
@@ -12,23 +12,26 @@ use crate::model::{Project, Stack, StackId, StackSettings};
 /// Adds tags and dependencies to the stacks and returns remarks about patterns that match nothing.
 pub fn declare(project: &Project, stacks: &mut [Stack]) -> Result<Vec<String>> {
     let mut notes = Vec::new();
-    let mut merged = vec![StackSettings::default(); stacks.len()];
     for (text, settings) in &project.stack_settings {
         let pattern = Pattern::new(text);
-        let before = dependencies(text, settings, stacks, &mut notes)?;
-        let matching =
-            (0..stacks.len()).filter(|index| pattern.matches(&stacks[*index].id)).collect::<Vec<_>>();
+        let matches = |stack: &Stack| {
+            pattern.matches(&stack.base_id()) || text.contains('@') && pattern.matches(&stack.id)
+        };
+        let matching = (0..stacks.len()).filter(|index| matches(&stacks[*index])).collect::<Vec<_>>();
         if matching.is_empty() {
             notes.push(unmatched(text, stacks));
         }
-        for index in matching {
-            let id = stacks[index].id.clone();
-            // A pattern may hold for the very stack it names as a dependency of the others.
-            let others = before.iter().filter(|dependency| !pattern.is_glob() || **dependency != id);
-            stacks[index].depends_on.extend(others.cloned());
-            merged[index] = merge(std::mem::take(&mut merged[index]), settings);
+        let before = dependencies(text, settings, stacks, &mut notes)?;
+        depend(stacks, &matching, &before, &pattern);
+        for (name, entry) in &settings.workspaces {
+            let before = dependencies(&format!("{text}@{name}"), entry, stacks, &mut notes)?;
+            let is_in = |index: &&usize| stacks[**index].declared_workspace() == Some(name);
+            let own = matching.iter().filter(is_in).copied().collect::<Vec<_>>();
+            depend(stacks, &own, &before, &pattern);
         }
     }
+    let book = SettingsBook::of(project);
+    let merged = stacks.iter().map(|stack| book.settings_for(&stack.id)).collect::<Vec<_>>();
     check_former_ids(&merged, stacks)?;
     for (index, settings) in merged.into_iter().enumerate() {
         let feeding = feeding(&settings, &stacks[index].id, stacks)?;
@@ -36,6 +39,18 @@ pub fn declare(project: &Project, stacks: &mut [Stack]) -> Result<Vec<String>> {
         stacks[index].tags = settings.tags;
     }
     Ok(notes)
+}
+
+/// Adds dependencies to the stacks of a pattern.
+fn depend(stacks: &mut [Stack], matching: &[usize], before: &BTreeSet<StackId>, pattern: &Pattern) {
+    let folders: BTreeMap<StackId, StackId> =
+        stacks.iter().map(|stack| (stack.id.clone(), stack.base_id())).collect();
+    for &index in matching {
+        let own = stacks[index].base_id();
+        // A pattern may hold for the very stack it names as a dependency of the others.
+        let others = before.iter().filter(|id| !pattern.is_glob() || folders.get(*id) != Some(&own));
+        stacks[index].depends_on.extend(others.cloned());
+    }
 }
 
 /// A state has one stack: a former id is nobody's id today, and nobody else's former one.

@@ -16,6 +16,8 @@ use super::modules::{Library, ReadFolder};
 use super::relocate::relative;
 use super::remote_state::{StateOwners, reads_itself};
 use super::roots::{StackFolder, search};
+use super::settings::SettingsBook;
+use super::workspaces::{ignored_selection, in_workspaces};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Project, Stack, StackId};
 
@@ -39,7 +41,7 @@ pub fn discover(project: &Project) -> Result<Discovery> {
     let base = fs::canonicalize(&project.root).map_err(io("open the project", &project.root))?;
     let found = search(project, &base);
     let mut notes = found.notes;
-    let mut stacks = assemble(&base, &found.stacks, &found.library)?;
+    let mut stacks = assemble(project, &base, &found.stacks, &found.library, &mut notes)?;
     notes.extend(declare(project, &mut stacks)?);
     warn_of_partial_collisions(&mut stacks);
     if stacks.is_empty() {
@@ -49,8 +51,15 @@ pub fn discover(project: &Project) -> Result<Discovery> {
 }
 
 /// Builds the stacks, sorted by id, with an edge to each stack whose state is read.
-fn assemble(base: &Path, folders: &[StackFolder], library: &Library) -> Result<Vec<Stack>> {
+fn assemble(
+    project: &Project,
+    base: &Path,
+    folders: &[StackFolder],
+    library: &Library,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Stack>> {
     let mut found = folders.iter().map(|folder| build(base, folder, library)).collect::<Vec<_>>();
+    found = expand(project, found, notes)?;
     found.sort_by(|one, other| one.stack.id.cmp(&other.stack.id));
     check_ids(&found)?;
     let reads = found.iter().map(|found| found.reads.clone()).collect::<Vec<_>>();
@@ -59,15 +68,50 @@ fn assemble(base: &Path, folders: &[StackFolder], library: &Library) -> Result<V
     Ok(stacks)
 }
 
+/// Makes one stack of each workspace of a folder that has any.
+fn expand(project: &Project, found: Vec<Found>, notes: &mut Vec<String>) -> Result<Vec<Found>> {
+    if project.stack_settings.iter().all(|(_, settings)| settings.workspaces.is_empty()) {
+        return Ok(found);
+    }
+    let book = SettingsBook::of(project);
+    let mut expanded = Vec::new();
+    for Found { stack, reads } in found {
+        let settings = book.settings_for(&stack.id);
+        if settings.workspaces.is_empty() {
+            expanded.push(Found { stack, reads });
+            continue;
+        }
+        notes.extend(ignored_selection(&project.root, &stack));
+        let each = in_workspaces(&stack, &settings)?.into_iter();
+        expanded.extend(each.map(|stack| Found { stack, reads: reads.clone() }));
+    }
+    Ok(expanded)
+}
+
 fn check_ids(found: &[Found]) -> Result<()> {
     let Some(pair) = found.windows(2).find(|pair| pair[0].stack.id == pair[1].stack.id) else {
         return Ok(());
     };
+    if let Some(workspace) = pair.iter().find_map(|found| found.stack.declared_workspace()) {
+        return Err(Error::invalid(format!(
+            "`{}` is a folder, and a workspace that infra.yaml declares",
+            pair[0].stack.id
+        ))
+        .at("infra.yaml")
+        .fact("key", format!("stacks: `{workspace}` under `workspaces` of `{}`", workspace_owner(pair)))
+        .hint("rename the folder, or the workspace"));
+    }
     Err(Error::invalid(format!("two stacks have the id `{}`", pair[0].stack.id))
         .at("infra.yaml")
         .fact("first", pair[0].stack.path.display().to_string())
         .fact("second", pair[1].stack.path.display().to_string())
         .hint("name one stack root in `stacks: { roots: […] }`, or rename one of the folders"))
+}
+
+/// Returns the folder whose workspace has the id of another.
+fn workspace_owner(pair: &[Found]) -> StackId {
+    let owner = pair.iter().find(|found| found.stack.workspace.is_some()).unwrap_or(&pair[0]);
+    owner.stack.base_id()
 }
 
 fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Library) -> Found {
@@ -78,6 +122,7 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
     let mut stack = Stack {
         id: id_of(root, &folder.path),
         path: below(base, &folder.path),
+        workspace: None,
         tags: Vec::new(),
         depends_on: BTreeSet::new(),
         reads: Vec::new(),
@@ -152,7 +197,7 @@ fn forgotten_module(stack: &Stack, folder: &Folder, library: &Library) -> Option
 fn connect(stacks: &mut [Stack], reads: &[Vec<RemoteState>]) {
     let owners = StateOwners::new(stacks);
     for (stack, reads) in stacks.iter_mut().zip(reads) {
-        let read_from = reads.iter().filter_map(|read| Some((owners.owner(read, &stack.path)?, read)));
+        let read_from = reads.iter().filter_map(|read| Some((owners.owner(read, stack)?, read)));
         let others = read_from.filter(|(owner, _)| **owner != stack.id);
         stack.reads = others.map(|(owner, read)| (owner.clone(), read.place.clone())).collect();
         stack.depends_on.extend(stack.reads.iter().map(|(owner, _)| owner.clone()));

@@ -8,24 +8,46 @@ use std::path::Path;
 use reqwest::Url;
 
 use crate::error::Error;
-use crate::model::{Backend, Stack, StackError, StackId, few, without_dots};
+use crate::model::{Backend, Stack, StackError, StackId, StackWorkspace, few, without_dots};
 
 /// How many stacks on one state are named.
 const NAMED: usize = 6;
 
-/// Returns the identity of the state that a backend in the folder `path` writes, where it is fully known.
-pub fn identity(backend: &Backend, path: &Path) -> Option<String> {
-    match backend {
-        Backend::Embedded | Backend::Unknown => None,
-        Backend::None => Some(local(path, "terraform.tfstate")),
-        Backend::Configured { kind, .. } => configured(kind, backend, path),
+/// Returns the identity of the state that a stack writes, where it is fully known.
+pub fn identity_of(stack: &Stack) -> Option<String> {
+    identity(&stack.backend, &stack.path, stack.workspace_name())
+}
+
+/// Returns the identity of the state that a backend in the folder `path` writes in a workspace, where it is
+/// fully known.
+pub fn identity(backend: &Backend, path: &Path, workspace: Option<&str>) -> Option<String> {
+    let workspace = workspace.filter(|name| *name != StackWorkspace::DEFAULT);
+    match (backend, workspace) {
+        (Backend::Embedded | Backend::Unknown, _) => None,
+        (Backend::None, None) => Some(local(path, "terraform.tfstate")),
+        (Backend::None, Some(name)) => local_workspace(backend, path, name),
+        (Backend::Configured { kind, .. }, None) => configured(kind, backend, path),
+        (Backend::Configured { kind, .. }, Some(name)) => match kind.as_str() {
+            "local" => local_workspace(backend, path, name),
+            // It has no workspaces: each has an address of its own.
+            "http" => configured(kind, backend, path),
+            "s3" => s3(backend, Some(name)).map(|parts| format!("s3:{}", parts.join("|"))),
+            _ => Some(format!("{}@{name}", configured(kind, backend, path)?)),
+        },
     }
+}
+
+/// Returns the file that the local backend writes in a workspace.
+fn local_workspace(backend: &Backend, path: &Path, name: &str) -> Option<String> {
+    let folder = Some(optional(backend, "workspace_dir")?).filter(|folder| !folder.is_empty());
+    let folder = folder.unwrap_or_else(|| "terraform.tfstate.d".to_owned());
+    Some(local(path, &format!("{folder}/{name}/terraform.tfstate")))
 }
 
 fn configured(kind: &str, backend: &Backend, path: &Path) -> Option<String> {
     let parts = match kind {
         "local" => return local_file(backend).map(|file| local(path, &file)),
-        "s3" => s3(backend)?,
+        "s3" => s3(backend, None)?,
         "gcs" => all(backend, &["bucket", "prefix"])?,
         "azurerm" => all(backend, &["storage_account_name", "container_name", "key"])?,
         "http" => vec![same_address(&needed(backend, "address")?)],
@@ -65,14 +87,19 @@ fn same_address(text: &str) -> String {
     url.as_str().trim_end_matches('/').to_owned()
 }
 
-fn s3(backend: &Backend) -> Option<Vec<String>> {
+fn s3(backend: &Backend, workspace: Option<&str>) -> Option<Vec<String>> {
     let endpoint = match optional(backend, "endpoints.s3")? {
         text if text.is_empty() => optional(backend, "endpoint")?,
         text => text,
     };
     let prefix = optional(backend, "workspace_key_prefix")?;
-    let endpoint = same_address(&endpoint);
-    Some(vec![endpoint, needed(backend, "bucket")?, needed(backend, "key")?, prefix])
+    let (endpoint, key) = (same_address(&endpoint), needed(backend, "key")?);
+    let key = match workspace {
+        Some(name) if prefix.is_empty() => format!("env:/{name}/{key}"),
+        Some(name) => format!("{prefix}/{name}/{key}"),
+        None => key,
+    };
+    Some(vec![endpoint, needed(backend, "bucket")?, key, prefix])
 }
 
 fn kubernetes(backend: &Backend) -> Option<Vec<String>> {
@@ -123,9 +150,7 @@ pub fn shared_states(stacks: &[Stack]) -> Vec<SharedState> {
 fn state_of(stack: &Stack) -> Option<String> {
     match stack.backend {
         Backend::Embedded => Some(format!("embedded:{}", stack.id.state_name())),
-        Backend::None | Backend::Unknown | Backend::Configured { .. } => {
-            identity(&stack.backend, &stack.path)
-        }
+        Backend::None | Backend::Unknown | Backend::Configured { .. } => identity_of(stack),
     }
 }
 
@@ -155,6 +180,8 @@ pub fn partial_collisions(stacks: &[Stack]) -> Vec<(usize, usize, String)> {
     let mut found = Vec::new();
     for (index, stack) in stacks.iter().enumerate() {
         let Some(key) = key_without_bucket(&stack.backend) else { continue };
+        // Workspaces of one folder have one key and keep apart.
+        let key = stack.workspace_name().map_or_else(|| key.clone(), |name| format!("{key} in `{name}`"));
         if let Some(first) = seen.get(&key) {
             found.push((*first, index, key.clone()));
         }
@@ -187,7 +214,7 @@ mod tests {
     }
 
     fn of(kind: &str, attributes: &[(&str, Option<&str>)]) -> Option<String> {
-        identity(&configured(kind, attributes), Path::new("infrastructure/a"))
+        identity(&configured(kind, attributes), Path::new("infrastructure/a"), None)
     }
 
     #[test]
@@ -234,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_local_block_without_a_path_writes_the_usual_file() {
-        assert_eq!(of("local", &[]), identity(&Backend::None, Path::new("infrastructure/a")));
+        assert_eq!(of("local", &[]), identity(&Backend::None, Path::new("infrastructure/a"), None));
         assert_eq!(of("local", &[("path", None)]), None);
     }
 
@@ -245,7 +272,7 @@ mod tests {
         assert_eq!(of("s3", &[("key", Some("k")), ("bucket", Some("b")), ("endpoint", None)]), None);
         assert_eq!(of("kubernetes", &[("namespace", Some("n")), ("secret_suffix", Some("s"))]), None);
         assert_eq!(of("pg", &[("conn_str", Some("x"))]), None);
-        assert_eq!(identity(&Backend::Embedded, Path::new("a")), None);
+        assert_eq!(identity(&Backend::Embedded, Path::new("a"), None), None);
     }
 
     #[test]

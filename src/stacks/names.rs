@@ -1,6 +1,8 @@
 //! What a name means among the stacks: an id, a unique last segment, a glob, a layer or a
 //! tag, tried in that order. Begin at [`find`].
 
+use std::collections::BTreeSet;
+
 use super::settings::{Pattern, is_glob};
 use crate::model::nearest::{distance, tolerance};
 use crate::model::stack::leading_number;
@@ -51,26 +53,48 @@ pub fn shortened(names: &[String]) -> String {
 
 /// Returns the stacks that a name means.
 pub fn find(name: &str, stacks: &[Stack]) -> Result<Vec<StackId>, Miss> {
-    if let Some(id) = find_one(name, stacks)? {
-        return Ok(vec![id]);
+    let called = called(name, stacks)?;
+    if !called.is_empty() {
+        return Ok(called);
     }
     let pattern = Pattern::new(name);
-    let by_glob = ids(stacks, |stack| pattern.is_glob() && pattern.matches(&stack.id));
-    let by_layer = ids(stacks, |stack| is_in_layer(&stack.id, name));
+    let is_meant = |stack: &Stack| pattern.matches(&stack.id) || pattern.matches(&stack.base_id());
+    let by_glob = ids(stacks, |stack| pattern.is_glob() && is_meant(stack));
+    let workspace = name.strip_prefix('@');
+    let by_workspace = ids(stacks, |stack| workspace.is_some() && stack.workspace_name() == workspace);
+    let by_layer = ids(stacks, |stack| is_in_layer(&stack.base_id(), name));
     let by_tag = ids(stacks, |stack| stack.tags.iter().any(|tag| tag == name));
-    let found = [by_glob, by_layer, by_tag].into_iter().find(|found| !found.is_empty());
+    let found = [by_glob, by_workspace, by_layer, by_tag].into_iter().find(|found| !found.is_empty());
     found.ok_or_else(|| Miss::Unknown(near(name, stacks)))
 }
 
 /// Returns the one stack with this id or this last segment.
 pub fn find_one(name: &str, stacks: &[Stack]) -> Result<Option<StackId>, Miss> {
-    if let Some(stack) = stacks.iter().find(|stack| stack.id.as_str() == name) {
-        return Ok(Some(stack.id.clone()));
-    }
-    let mut called = ids(stacks, |stack| stack.id.short_name() == name);
+    let mut called = called(name, stacks)?;
     match called.len() {
         0 | 1 => Ok(called.pop()),
         _ => Err(Miss::Ambiguous(called)),
+    }
+}
+
+/// Returns the stack with this id or this last segment, or those of one folder in their workspaces.
+fn called(name: &str, stacks: &[Stack]) -> Result<Vec<StackId>, Miss> {
+    if let Some(stack) = stacks.iter().find(|stack| stack.id.as_str() == name) {
+        return Ok(vec![stack.id.clone()]);
+    }
+    let by_id = ids(stacks, |stack| stack.workspace.is_some() && stack.base_id().as_str() == name);
+    if !by_id.is_empty() {
+        return Ok(by_id);
+    }
+    let is_called = |stack: &&Stack| stack.id.short_name() == name || stack.base_id().short_name() == name;
+    let called: Vec<&Stack> = stacks.iter().filter(is_called).collect();
+    let folders: BTreeSet<StackId> = called.iter().map(|stack| stack.base_id()).collect();
+    match folders.len() {
+        0 | 1 => Ok(called.into_iter().map(|stack| stack.id.clone()).collect()),
+        _ if name.contains('@') => {
+            Err(Miss::Ambiguous(called.iter().map(|stack| stack.id.clone()).collect()))
+        }
+        _ => Err(Miss::Ambiguous(folders.into_iter().collect())),
     }
 }
 

@@ -120,7 +120,8 @@ impl<'a> Place<'a> {
 
 /// Returns whether something typed is a path whatever the stacks are called.
 pub fn is_path(typed: &str) -> bool {
-    typed.starts_with(['.', '/'])
+    // `.@dev` is the id of a stack at the root in one of its workspaces.
+    typed.starts_with(['.', '/']) && !typed.starts_with(".@")
 }
 
 /// Returns a path with its links followed as the system does it; without dots if it is not there.

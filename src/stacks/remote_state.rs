@@ -2,10 +2,9 @@
 //! Only where both identities are fully known; everything else is left to `depends_on`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::facts::RemoteState;
-use super::identity::identity;
+use super::identity::{identity, identity_of};
 use super::setting::{Setting, flatten};
 use crate::model::{Backend, Stack, StackId};
 
@@ -16,24 +15,27 @@ pub struct StateOwners(BTreeMap<String, StackId>);
 impl StateOwners {
     /// Notes who writes which state.
     pub fn new(stacks: &[Stack]) -> Self {
-        let known = stacks
-            .iter()
-            .filter_map(|stack| Some((identity(&stack.backend, &stack.path)?, stack.id.clone())));
+        let known = stacks.iter().filter_map(|stack| Some((identity_of(stack)?, stack.id.clone())));
         Self(known.collect())
     }
 
-    /// Returns the stack whose state is read from the folder `path`.
-    pub fn owner(&self, read: &RemoteState, path: &Path) -> Option<&StackId> {
-        // Another workspace is another state, and its name says nothing about who writes it.
-        if read.workspace.as_ref().is_some_and(|name| name.literal() != Some("default")) {
-            return None;
-        }
+    /// Returns the stack whose state is read by another.
+    pub fn owner(&self, read: &RemoteState, reader: &Stack) -> Option<&StackId> {
+        let workspace = match &read.workspace {
+            None => None,
+            // http has no workspaces, so that this is the same everywhere.
+            Some(Setting::Expression(text)) if text.trim() == "terraform.workspace" => {
+                reader.workspace_name().filter(|_| reader.backend.has_workspaces())
+            }
+            // What only tofu can tell says nothing about who writes it.
+            Some(name) => Some(name.literal()?),
+        };
         let backend = backend_of(read)?;
         // Without a path it reads the file beside it, which is nobody else's.
         if backend.kind() == "local" && backend.attribute("path").is_none() {
             return None;
         }
-        self.0.get(&identity(&backend, path)?)
+        self.0.get(&identity(&backend, &reader.path, workspace)?)
     }
 }
 

@@ -9,6 +9,7 @@ pub fn stack(id: &str, depends_on: &[&str]) -> Stack {
     Stack {
         id: StackId::new(id),
         path: Path::new("infrastructure").join(id),
+        workspace: None,
         tags: Vec::new(),
         depends_on: depends_on.iter().map(|id| StackId::new(*id)).collect(),
         reads: Vec::new(),

@@ -107,8 +107,9 @@ fn implied(stacks: &[Stack], selection: &Selection, place: &Place<'_>) -> Result
     if !around.is_empty() {
         return Ok(around);
     }
-    if let [only] = stacks {
-        return Ok(vec![only.id.clone()]);
+    // The only one may have several workspaces.
+    if stacks.iter().all(|stack| stack.path == stacks[0].path) {
+        return Ok(stacks.iter().map(|stack| stack.id.clone()).collect());
     }
     let below = place.below();
     if selection.reads && !below.is_empty() {
@@ -126,6 +127,9 @@ fn resolve(name: &str, stacks: &[Stack], place: &Place<'_>) -> Result<Vec<StackI
     if name.trim().is_empty() {
         return Err(Error::usage("a stack name is empty").hint(format!("the stacks are {}", listed(stacks))));
     }
+    if let Some(found) = in_workspace(name, stacks, place) {
+        return Ok(found);
+    }
     let miss = match is_path(name) {
         true => None,
         false => match names::find(name.trim_end_matches('/'), stacks) {
@@ -142,6 +146,18 @@ fn resolve(name: &str, stacks: &[Stack], place: &Place<'_>) -> Result<Vec<StackI
         (Found::Nowhere, Some(miss)) => Err(unresolved(&miss, name, stacks)),
         (Found::Nowhere, None) => Err(nowhere(name, stacks)),
     }
+}
+
+/// Returns the stacks of a folder in one workspace, for a path with `@` and the name of one behind it.
+fn in_workspace(name: &str, stacks: &[Stack], place: &Place<'_>) -> Option<Vec<StackId>> {
+    let (path, workspace) = name.rsplit_once('@').filter(|(path, _)| !path.is_empty())?;
+    if stacks.iter().any(|stack| stack.id.as_str() == name) || place.look_at(name) != Found::Nowhere {
+        return None;
+    }
+    let Found::Stacks(found) = place.look_at(path) else { return None };
+    let is_meant = |stack: &&Stack| found.contains(&stack.id) && stack.workspace_name() == Some(workspace);
+    let found: Vec<StackId> = stacks.iter().filter(is_meant).map(|stack| stack.id.clone()).collect();
+    (!found.is_empty()).then_some(found)
 }
 
 /// Says why a part of the project chooses nothing, and what it is a part of.
@@ -210,7 +226,7 @@ fn listed(stacks: &[Stack]) -> String {
 }
 
 fn in_layer(layer: &str, stacks: &[Stack]) -> Result<Vec<StackId>> {
-    let is_in = |stack: &&Stack| names::is_in_layer(&stack.id, layer);
+    let is_in = |stack: &&Stack| names::is_in_layer(&stack.base_id(), layer);
     let found = stacks.iter().filter(is_in).map(|stack| stack.id.clone()).collect::<Vec<_>>();
     let known = stacks.iter().filter_map(|stack| names::layer_segment(&stack.id));
     or_unknown(found, "no stack is in a layer", layer, known.collect())

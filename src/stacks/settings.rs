@@ -1,6 +1,8 @@
 //! Which settings of `infra.yaml` hold for a stack: its patterns merged in the order of
 //! the file. Lists grow, maps and single values are overwritten by later patterns.
 
+use std::collections::BTreeMap;
+
 use globset::{GlobBuilder, GlobMatcher};
 
 use crate::model::{Project, StackId, StackSettings};
@@ -40,6 +42,7 @@ pub fn is_glob(text: &str) -> bool {
 /// The settings of a project with their patterns read once, for whoever asks about many stacks.
 #[derive(Debug)]
 pub struct SettingsBook<'a> {
+    project: &'a Project,
     entries: Vec<(Pattern, &'a StackSettings)>,
 }
 
@@ -47,24 +50,58 @@ impl<'a> SettingsBook<'a> {
     /// Reads the patterns of a project.
     pub fn of(project: &'a Project) -> Self {
         let entries = project.stack_settings.iter();
-        Self { entries: entries.map(|(text, settings)| (Pattern::new(text), settings)).collect() }
+        Self { project, entries: entries.map(|(text, settings)| (Pattern::new(text), settings)).collect() }
     }
 
     /// Returns the settings of a stack, all patterns that match it merged.
     pub fn settings_for(&self, id: &StackId) -> StackSettings {
-        let matching = self.entries.iter().filter(|(pattern, _)| pattern.matches(id));
-        matching.fold(StackSettings::default(), |merged, (_, settings)| merge(merged, settings))
+        in_workspace(self.project, id, |id, is_asked| {
+            let matching = self.entries.iter().filter(|(pattern, _)| is_asked(&pattern.text));
+            matching.filter(|(pattern, _)| pattern.matches(id)).map(|(_, settings)| *settings).collect()
+        })
     }
 }
 
 /// Returns the settings of one stack, all patterns that match it merged.
 pub fn settings_for(project: &Project, id: &StackId) -> StackSettings {
     // Reading a glob costs more than comparing how it begins.
-    let may_match =
-        |text: &str| id.as_str().starts_with(text.split(['*', '?', '[', '{', '\\']).next().unwrap_or(""));
-    let matching = project.stack_settings.iter().filter(|(text, _)| text == id.as_str() || may_match(text));
-    let matching = matching.filter(|(text, _)| Pattern::new(text).matches(id));
-    matching.fold(StackSettings::default(), |merged, (_, settings)| merge(merged, settings))
+    let may_match = |id: &StackId, text: &str| {
+        text == id.as_str()
+            || id.as_str().starts_with(text.split(['*', '?', '[', '{', '\\']).next().unwrap_or(""))
+    };
+    in_workspace(project, id, |id, is_asked| {
+        let matching =
+            project.stack_settings.iter().filter(|(text, _)| is_asked(text) && may_match(id, text));
+        let matching = matching.filter(|(text, _)| Pattern::new(text).matches(id));
+        matching.map(|(_, settings)| settings).collect()
+    })
+}
+
+/// Returns what holds for a stack, or for one of its workspaces: what is said of the stack, then what the
+/// entry says, then what is said of the full id.
+///
+/// `matching` returns the settings of the patterns that hold for an id, of those whose text is asked for.
+fn in_workspace<'a>(
+    project: &Project,
+    id: &StackId,
+    matching: impl Fn(&StackId, &dyn Fn(&str) -> bool) -> Vec<&'a StackSettings>,
+) -> StackSettings {
+    let all = |id: &StackId| matching(id, &|_| true).into_iter().fold(StackSettings::default(), merge);
+    if let Some(base) = project.undeclared.get(id) {
+        return StackSettings { workspaces: BTreeMap::new(), ..all(base) };
+    }
+    // A name of a folder may have an `@` of its own.
+    for (at, _) in id.as_str().match_indices('@') {
+        let (base, name) = (&id.as_str()[..at], &id.as_str()[at + 1..]);
+        let mut settings = all(&StackId::new(base));
+        if let Some(entry) = settings.workspaces.remove(name) {
+            settings.workspaces.clear();
+            settings.was = settings.was.map(|was| was.in_workspace(name));
+            let own = matching(id, &|text| text.contains('@'));
+            return std::iter::once(&entry).chain(own).fold(settings, merge);
+        }
+    }
+    all(id)
 }
 
 /// Merges the settings of a later pattern over those of the earlier ones.
@@ -78,6 +115,11 @@ pub fn merge(mut merged: StackSettings, later: &StackSettings) -> StackSettings 
     merged.pool = later.pool.clone().or(merged.pool);
     merged.protect = later.protect.or(merged.protect);
     merged.was = later.was.clone().or(merged.was);
+    merged.workspace_variable = later.workspace_variable.clone().or(merged.workspace_variable);
+    for (name, settings) in &later.workspaces {
+        let known = merged.workspaces.remove(name).unwrap_or_default();
+        merged.workspaces.insert(name.clone(), merge(known, settings));
+    }
     merged
 }
 

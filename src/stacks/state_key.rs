@@ -25,7 +25,7 @@ pub fn renamed(old: &str, kind: StateKey, from: &StackId, to: &StackId) -> Strin
 
 fn spelt(id: &StackId, kind: StateKey) -> String {
     match kind {
-        StateKey::Path => id.state_name().to_owned(),
+        StateKey::Path => id.state_name().into_owned(),
         StateKey::Name => id.state_name().replace('/', "-"),
     }
 }

@@ -13,7 +13,8 @@ use crate::commands::stack_args::stack_names;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, Session};
 use crate::error::{Error, Exit, Result, io};
-use crate::model::{PlanMode, StackId};
+use crate::model::{PlanMode, StackId, quoted};
+use crate::report::{Asking, confirm};
 use crate::tofu::call::PushMode;
 
 /// Store a state for a stack
@@ -38,6 +39,9 @@ pub(super) struct PushArgs {
     /// Store the `errored.tfstate` in the stack's folder
     #[arg(long)]
     errored: bool,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    yes: bool,
     /// Overwrite a newer state, or one of another lineage
     #[arg(long)]
     force: bool,
@@ -47,7 +51,9 @@ pub(super) struct PushArgs {
 pub(super) async fn run(args: &PushArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let stack = workspace.choose_one(Some(args.stack.clone()), context)?;
-    let errored = workspace.project.root.join(&stack.path).join("errored.tfstate");
+    let unsaved = engine::unsaved_file(&workspace.project, stack);
+    let usual = || workspace.project.root.join(&stack.path).join("errored.tfstate");
+    let errored = unsaved.as_ref().map_or_else(usual, |file| workspace.project.root.join(&file.path));
     let bytes = match &args.file {
         Some(file) => read(file, context)?,
         None => read_errored(&errored, &stack.id)?,
@@ -55,14 +61,41 @@ pub(super) async fn run(args: &PushArgs, context: &Context) -> Result<Exit> {
     let id = stack.id.clone();
     let mode = if args.force { PushMode::Forced } else { PushMode::Careful };
     let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let is_unnamed = args.errored && unsaved.is_some_and(|file| !file.is_named);
     workspace
-        .with_session(context, purpose, async |session| push(session, &id, &bytes, mode, context).await)
+        .with_session(context, purpose, async |session| {
+            if is_unnamed {
+                check_owner(session, &id, args, context).await?;
+            }
+            push(session, &id, &bytes, mode, context).await
+        })
         .await?;
     if args.errored {
         std::fs::remove_file(&errored).map_err(io("remove", &errored))?;
         context.terminal.note(&format!("removed {}", errored.display()));
     }
     Ok(Exit::OK)
+}
+
+/// A file without the name of a workspace may be that of another one: into an empty state it goes only
+/// with a yes.
+async fn check_owner(session: &Session, id: &StackId, args: &PushArgs, context: &Context) -> Result<()> {
+    if args.yes || args.force || StateFacts::of(&engine::pull_state(session, id).await?).is_some() {
+        return Ok(());
+    }
+    let question = format!("`{id}` has no state yet, and the file does not say whose it is. Store it there?");
+    let Asking::Person(terminal) = context.asking() else {
+        return Err(Error::usage(format!("`{id}` has no state yet, and the file does not say whose it is"))
+            .detail("it may be that of another workspace of the same folder")
+            .hint(format!(
+                "if it is this one's: `infra state push {} --errored --yes`",
+                quoted(id.as_str())
+            )));
+    };
+    match confirm(&terminal, &question).await {
+        true => Ok(()),
+        false => Err(Error::failed("nothing was stored")),
+    }
 }
 
 async fn push(

@@ -90,10 +90,13 @@ pub(in crate::commands) fn binary(project: &Project, env: &Environment) -> Resul
 
 /// Variables of `env:` that can do more than tell tofu or a provider a value.
 fn variables(project: &Project) -> Vec<Thing> {
-    let all = project
-        .stack_settings
-        .iter()
-        .flat_map(|(pattern, settings)| settings.env.iter().map(move |(name, value)| (name, value, pattern)));
+    let own = project.stack_settings.iter().map(|(pattern, settings)| (pattern.clone(), settings));
+    let of_workspaces = project.stack_settings.iter().flat_map(|(pattern, settings)| {
+        settings.workspaces.iter().map(move |(name, entry)| (format!("{pattern}@{name}"), entry))
+    });
+    let all = own.chain(of_workspaces).flat_map(|(pattern, settings)| {
+        settings.env.iter().map(move |(name, value)| (name, value, pattern.clone()))
+    });
     let odd = all.filter(|(name, _, _)| !is_harmless(name));
     odd.map(|(name, value, pattern)| {
         let digest = Fingerprint::of([value.as_bytes(), pattern.as_bytes()]);

@@ -14,6 +14,7 @@ mod backend_edit;
 mod changing;
 mod checks;
 mod consent;
+mod early_values;
 mod failure;
 mod fed_attributes;
 mod finishing;

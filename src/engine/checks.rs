@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use super::early_values::{sources_of, with_early_values};
 use super::failure::{Stop, explain};
 use super::init::init_without_backend;
 use super::inputs::resolve_inputs;
@@ -22,6 +23,7 @@ impl StackLife<'_> {
         self.check_files()?;
         let prepared = init_without_backend(self.session, self.run, WhenToInit::Needed).await?;
         self.step(Step::Validate);
+        let prepared = with_early_values(self.session, self.run, prepared).await;
         let call = call::validate(prepared, &self.options.extra);
         let captured = process::capture(call, &self.session.interrupts).await?;
         if captured.status.success() {
@@ -41,8 +43,8 @@ impl StackLife<'_> {
         let prepared = init_without_backend(self.session, self.run, self.options.init).await?;
         let inputs = resolve_inputs(self.session, self.run).await?;
         self.step(Step::Test);
-        let (var_files, variables) = (&self.run.var_files, inputs.text_with(self.secrets()));
-        let test = TestCall { var_files, variables, extra: &self.options.extra };
+        let variables = sources_of(self.session, self.run, &inputs);
+        let test = TestCall { variables: &variables, extra: &self.options.extra };
         let call = call::test(prepared, test, self.session.narration());
         let watched = watch(self.session, &self.run.stack.id, Step::Test, call).await?;
         match watched.status.success() {
@@ -53,7 +55,12 @@ impl StackLife<'_> {
 
     /// Reads the one JSON document of `tofu validate`.
     fn validation(self, stdout: &Raw) -> Heard {
-        let diagnostics = messages::validation(stdout, &self.session.mask());
+        let mut diagnostics = Vec::new();
+        for diagnostic in messages::validation(stdout, &self.session.mask()) {
+            if !diagnostics.contains(&diagnostic) {
+                diagnostics.push(diagnostic);
+            }
+        }
         for diagnostic in &diagnostics {
             let (stack, diagnostic) = (self.run.stack.id.clone(), diagnostic.clone());
             self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });

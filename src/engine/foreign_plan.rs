@@ -33,7 +33,7 @@ impl<'a> StackLife<'a> {
     pub async fn show_foreign(self, plans: SavedPlans, record: PlanRecord) -> Result<Planned, Stop> {
         let id = &self.run.stack.id;
         let path = plans.plan_path(id);
-        let shown = read_plan(self.session, id, self.call_reading(&path)?, &path).await?;
+        let shown = read_plan(self.session, id, self.call_reading(&path).await?, &path).await?;
         let (changes, outputs_changed) = changes_in(&shown, &self.session.mask());
         let text = self.text_of(&plans).await?;
         let record = PlanRecord { changes, outputs_changed, ..record };

@@ -103,7 +103,7 @@ fn attributes(text: &str) -> Vec<String> {
 }
 
 /// Returns the variables files that tofu reads by itself.
-fn tofus_own(dir: &Path) -> Vec<String> {
+pub(super) fn tofus_own(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let is_own = |name: &String| {
@@ -111,7 +111,9 @@ fn tofus_own(dir: &Path) -> Vec<String> {
             || name.ends_with(".auto.tfvars")
             || name.ends_with(".auto.tfvars.json")
     };
-    names.filter(is_own).collect()
+    let mut names: Vec<String> = names.filter(is_own).collect();
+    names.sort();
+    names
 }
 
 #[cfg(test)]

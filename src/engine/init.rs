@@ -1,15 +1,16 @@
 //! `tofu init`, only when something it depends on changed.
 //!
 //! What it depends on is read from the files (providers, module sources, the backend
-//! block), the provider lock file and the version of tofu. After a success their
-//! fingerprint is kept below `.infra/init`; the same fingerprint and an untouched data
-//! folder, whose links into the plugin cache still lead somewhere, mean that `init` would
-//! do nothing.
+//! block), the provider lock file, the version of tofu, and the variables that sources and
+//! backend refer to. After a success their fingerprint is kept below `.infra/init`; the same
+//! fingerprint and an untouched data folder, whose links into the plugin cache still lead
+//! somewhere, mean that `init` would do nothing.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::early_values::{EarlyValues, with_early_values};
 use super::failure::{Stop, explain};
 use super::options::WhenToInit;
 use super::session::Session;
@@ -31,6 +32,9 @@ struct InitRecord {
     fingerprint: Fingerprint,
     /// Which parts of the data folder are there; a stack without providers and backend has none.
     data: Vec<String>,
+    /// The variables it depends on, in a form that tells nothing about them without this user's key.
+    #[serde(default)]
+    variables: Option<String>,
     /// What only the person who ran it could write; nothing where no key can be kept.
     #[serde(default)]
     proof: Option<String>,
@@ -66,7 +70,7 @@ pub(super) async fn init_stack(
     when: WhenToInit,
     extra: &[String],
 ) -> Result<(), Stop> {
-    let folder = DataFolder::of(session, &run.stack, InitBackend::Yes);
+    let folder = DataFolder::of(session, run, InitBackend::Yes).await?;
     folder.init(run, when, extra).await?;
     require_workspace(session, run).await
 }
@@ -80,11 +84,11 @@ pub(super) async fn init_without_backend(
     run: &StackRun,
     when: WhenToInit,
 ) -> Result<Invocation, Stop> {
-    let usual = DataFolder::of(session, &run.stack, InitBackend::Yes);
+    let usual = DataFolder::of(session, run, InitBackend::Yes).await?;
     if when == WhenToInit::Needed && usual.is_ready()? {
         return Ok(usual.call(run)?);
     }
-    let folder = DataFolder::of(session, &run.stack, InitBackend::No);
+    let folder = DataFolder::of(session, run, InitBackend::No).await?;
     folder.init(run, when, &[]).await?;
     Ok(folder.call(run)?)
 }
@@ -97,6 +101,8 @@ struct DataFolder<'a> {
     path: PathBuf,
     /// Whether what lies in it may be used as it is.
     keeps: Keeps,
+    /// The variables that `init` depends on; nothing where no key can hide them.
+    variables: Option<String>,
 }
 
 /// Whether a folder is used again.
@@ -109,7 +115,8 @@ enum Keeps {
 }
 
 impl<'a> DataFolder<'a> {
-    fn of(session: &'a Session, stack: &'a Stack, backend: InitBackend) -> Self {
+    async fn of(session: &'a Session, run: &'a StackRun, backend: InitBackend) -> Result<Self> {
+        let stack = &run.stack;
         let named = match backend {
             InitBackend::Yes => Some(session.data_dir_of(stack)),
             InitBackend::No => secret_folder(session, stack),
@@ -118,7 +125,8 @@ impl<'a> DataFolder<'a> {
         let is_known = stack.declared_workspace().is_some() && session.plan_keys.user().is_err();
         let keeps = if named.is_some() && !is_known { Keeps::Always } else { Keeps::Nothing };
         let path = named.unwrap_or_else(|| known_folder(session, stack));
-        Self { session, stack, backend, path, keeps }
+        let variables = witness_of_variables(session, run).await?;
+        Ok(Self { session, stack, backend, path, keeps, variables })
     }
 
     async fn init(&self, run: &StackRun, when: WhenToInit, extra: &[String]) -> Result<(), Stop> {
@@ -134,7 +142,8 @@ impl<'a> DataFolder<'a> {
         self.make_room()?;
         session.events.emit(RunEvent::StepStarted { stack: stack.id.clone(), step: Step::Init });
         // A workspace that is not there yet would be made by tofu, or asked for.
-        let call = self.call(run)?.without_env("TF_WORKSPACE");
+        let base = self.call(run)?.without_env("TF_WORKSPACE");
+        let call = with_early_values(session, run, base).await;
         let call = call::init(call, self.backend, &self.with_own_address(extra), session.narration());
         let watched = watch(session, &stack.id, Step::Init, call).await?;
         if !watched.status.success() {
@@ -191,7 +200,7 @@ impl<'a> DataFolder<'a> {
 
     fn is_ready(&self) -> Result<bool> {
         let was_made_now = self.session.prepared.borrow().contains(&self.stack.id);
-        if self.keeps == Keeps::Nothing && !was_made_now {
+        if self.variables.is_none() || (self.keeps == Keeps::Nothing && !was_made_now) {
             return Ok(false);
         }
         let Ok(bytes) = std::fs::read(self.record_path()) else { return Ok(false) };
@@ -223,12 +232,28 @@ impl<'a> DataFolder<'a> {
         let there =
             |part: &&str| self.path.join(part).exists() && all_there(&self.path.join(part), PACKAGE_DEPTH);
         let data = parts.into_iter().filter(there).map(str::to_owned).collect();
-        Ok(InitRecord { fingerprint, data, proof: None })
+        Ok(InitRecord { fingerprint, data, variables: self.variables.clone(), proof: None })
     }
 
     fn record_path(&self) -> PathBuf {
         record_path(&self.session.project, self.stack, self.backend)
     }
+}
+
+/// Returns what stands for the variables that `init` depends on; empty where there are none.
+///
+/// Those of the encryption block are not among them: the result of `init` is the same whatever they
+/// are. Nothing where this person has no key: then `init` runs every time.
+async fn witness_of_variables(session: &Session, run: &StackRun) -> Result<Option<String>> {
+    let early = session.early_of(&run.stack);
+    if early.of_init().is_empty() && early.definitions().next().is_none() {
+        return Ok(Some(String::new()));
+    }
+    let Ok(key) = session.plan_keys.user() else { return Ok(None) };
+    let values = EarlyValues::of(session, run, &early).await.witnesses(session, run, &early)?;
+    let definitions = early.definitions().map(str::as_bytes);
+    let parts = definitions.chain(values.iter().map(|value| value.as_bytes()));
+    Ok(Some(key.proof("variables of init", parts)))
 }
 
 /// Returns the folder for what is prepared without a backend, under a name that only this person can know.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::early_values::with_early_values;
 use super::failure::Stop;
 use super::init::init_stack;
 use super::inspect::{bare_run, hints_about, last_words};
@@ -22,7 +23,7 @@ use crate::model::{Fingerprint, Stack, StackId, StackRun};
 use crate::process;
 use crate::stacks;
 use crate::tofu::call;
-use crate::tofu::variables::collect_literals;
+use crate::tofu::variables::{Assignment, collect_literals};
 
 /// The resolved inputs of a stack.
 #[derive(Debug, Default)]
@@ -38,6 +39,11 @@ impl Inputs {
     /// Returns them with a stack's secrets as the text of a variables file; nothing if there are none.
     pub fn text_with(&self, secrets: &StackSecrets) -> Option<String> {
         variables_text(secrets, &self.values)
+    }
+
+    /// Returns them as what variables are set to.
+    pub fn into_assignments(self) -> impl Iterator<Item = (String, Assignment)> {
+        self.values.into_iter().map(|(name, value)| (name, Assignment::Value(value)))
     }
 
     /// Returns those whose output is not sensitive.
@@ -112,8 +118,8 @@ pub(super) async fn outputs_of(session: &Session, id: &StackId) -> Result<Value,
     require_states(session, std::slice::from_ref(id)).await?;
     let upstream = bare_run(session, stack);
     init_stack(session, &upstream, WhenToInit::Needed, &[]).await?;
-    let captured =
-        process::capture(call::outputs(session.call(stack, &upstream.env)?), &session.interrupts).await?;
+    let base = with_early_values(session, &upstream, session.call(stack, &upstream.env)?).await;
+    let captured = process::capture(call::outputs(base), &session.interrupts).await?;
     if session.interrupts.any() {
         return Err(Stop::Interrupted);
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::early_values::{early_sources, files_of, sources_of, with_early_values};
 use super::failure::{Stop, ending, kind_of};
 use super::init::init_stack;
 use super::inputs::{outputs_of, resolve_inputs};
@@ -15,15 +16,13 @@ use super::old_values::hide_old_values;
 use super::options::WhenToInit;
 use super::plan_keys::plan_form;
 use super::session::Session;
-use super::stack_secrets::StackSecrets;
 use super::state_check::require_states;
-use super::var_files::var_files;
 use crate::backends::StateFacts;
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Backend, Diagnostic, PlanMode, Safe, Stack, StackId, StackRun};
 use crate::process::{self, Captured, Invocation, Raw};
 use crate::stacks;
-use crate::tofu::call::{self, FmtMode};
+use crate::tofu::call::{self, Evaluation, FmtMode};
 use crate::tofu::envelope::PlanForm;
 use crate::tofu::hints::{Context, cause_of, hints_for};
 use crate::tofu::messages;
@@ -43,7 +42,10 @@ pub async fn read_text(session: &Session, id: &StackId, plan: Option<&Path>) -> 
     let stack = session.stack(id)?;
     let base = prepared(session, stack).await?;
     let base = match plan {
-        Some(plan) => session.call_reading_plan(stack, &bare_run(session, stack).env, plan)?,
+        Some(plan) => {
+            let run = bare_run(session, stack);
+            with_early_values(session, &run, session.call_reading_plan(stack, &run.env, plan)?).await
+        }
         None => base,
     };
     let has_secrets = has_secrets(session, stack).await;
@@ -120,10 +122,7 @@ pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -
         Some(plan) => session.call_reading_plan(stack, &run.env, &plan)?,
         None => session.call(stack, &run.env)?,
     };
-    let base = match subcommand {
-        Some(subcommand) => with_usual_variables(session, &run, base, subcommand).await,
-        None => base,
-    };
+    let base = with_usual_variables(session, &run, base, args).await;
     let status = process::passthrough(base.args(args).guarded(), &session.interrupts).await?;
     if facts_of(session, stack).await != before {
         note_state(session, &stack.id, PlanMode::Normal).await;
@@ -158,27 +157,28 @@ fn bound_plan(dir: &Path, args: &[OsString]) -> Option<PathBuf> {
     paths.find(|path| matches!(plan_form(path), PlanForm::UserKey(_)))
 }
 
-/// Gives a subcommand that takes variables those that a run would give it.
+/// Gives a subcommand the variables that a run would give it, or those that it evaluates early.
 ///
 /// What cannot be had, such as the output of a stack that is not applied, is left to tofu to ask for.
 async fn with_usual_variables(
     session: &Session,
     run: &StackRun,
     base: Invocation,
-    subcommand: &str,
+    args: &[OsString],
 ) -> Invocation {
-    let settings = stacks::settings_for(&session.project, &run.stack.id);
-    let inputs = stacks::resolve_inputs(&session.project, &session.stacks, &run.stack.id).unwrap_or_default();
-    let run = StackRun { inputs, ..run.clone() };
-    let files =
-        var_files(&run.stack.id, &session.dir_of(&run.stack), &settings.var_files).unwrap_or_default();
-    if !call::takes_variables(subcommand) {
-        return base;
-    }
-    let inputs = resolve_inputs(session, &run).await.unwrap_or_default();
-    let none = StackSecrets::none();
-    let variables = inputs.text_with(session.secrets_of(&run.stack.id).unwrap_or(&none));
-    call::with_default_variables(base, subcommand, &files, variables)
+    let (words, evaluation) = call::subcommand(args);
+    let sources = match evaluation {
+        Evaluation::Nothing => return base,
+        Evaluation::Early => early_sources(session, run).await,
+        Evaluation::Everything => {
+            let inputs = stacks::resolve_inputs(&session.project, &session.stacks, &run.stack.id);
+            let run = StackRun { inputs: inputs.unwrap_or_default(), ..run.clone() };
+            let run = StackRun { var_files: files_of(session, &run), ..run };
+            let inputs = resolve_inputs(session, &run).await.unwrap_or_default();
+            sources_of(session, &run, &inputs)
+        }
+    };
+    call::with_default_variables(base, &words, &sources)
 }
 
 /// Releases a lock in a backend that this program does not serve.
@@ -198,7 +198,7 @@ pub(super) async fn prepared(session: &Session, stack: &Stack) -> Result<Invocat
     let run = bare_run(session, stack);
     let done = init_stack(session, &run, WhenToInit::Needed, &[]).await;
     done.map_err(|stop| stopped(&stack.id, stop))?;
-    session.call(stack, &run.env)
+    Ok(with_early_values(session, &run, session.call(stack, &run.env)?).await)
 }
 
 /// Runs a call to its end; a failure of tofu is an error.
@@ -226,7 +226,27 @@ pub(super) fn check(session: &Session, id: &StackId, captured: &Captured) -> Res
 /// Returns what a tofu that failed wrote, or how it ended if that was nothing.
 pub(super) fn last_words(session: &Session, captured: &Captured) -> String {
     let said = captured.stderr.safe(&session.mask());
-    if said.trim().is_empty() { ending(captured.status) } else { said.trim().to_owned() }
+    if said.trim().is_empty() { ending(captured.status) } else { once_each(said.trim()) }
+}
+
+/// Returns a text without what was there before, frame by frame: tofu tells some errors several times.
+fn once_each(said: &str) -> String {
+    let mut frames: Vec<String> = vec![String::new()];
+    for line in said.lines() {
+        if ["╷", "Error: ", "Warning: "].iter().any(|start| line.starts_with(start)) {
+            frames.push(String::new());
+        }
+        if let Some(frame) = frames.last_mut() {
+            *frame += &format!("{line}\n");
+        }
+    }
+    let mut told: Vec<&str> = Vec::new();
+    for frame in frames.iter().map(|frame| frame.trim()).filter(|frame| !frame.is_empty()) {
+        if !told.contains(&frame) {
+            told.push(frame);
+        }
+    }
+    told.join("\n\n")
 }
 
 /// Returns what to do about what tofu wrote in its frame for people.
@@ -263,5 +283,19 @@ pub(super) fn stopped(id: &StackId, stop: Stop) -> Error {
             let failed = Error::new(kind_of(&error), format!("{id}: {}", error.summary)).detail(error.detail);
             error.hint.iter().flat_map(|hint| hint.lines()).fold(failed, Error::hint)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_that_tofu_tells_several_times_is_told_once() {
+        let (one, two) = ("╷\n│ Error: no value\n╵", "╷\n│ Error: another\n╵");
+
+        assert_eq!(once_each(&format!("{one}\n{two}\n{one}")), format!("{one}\n\n{two}"));
+        assert_eq!(once_each("Error: a\n\n  on x\n\nError: a\n\n  on x\n"), "Error: a\n\n  on x");
+        assert_eq!(once_each("plain\nplain"), "plain\nplain");
     }
 }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use super::early_values::sources_of;
 use super::failure::{Stop, explain};
 use super::inputs::Inputs;
 use super::inspect::successful;
@@ -18,6 +19,7 @@ use crate::error::Result;
 use crate::model::Step;
 use crate::process;
 use crate::tofu::call::{self, Narration, PlanCall, PlanMode};
+use crate::tofu::variables::VariableSource;
 
 /// How a plan ended.
 enum PlanEnd {
@@ -39,7 +41,8 @@ impl StackLife<'_> {
         let source = source_fingerprint(self.session, self.run)?;
         let out = plans.prepare(&self.run.stack.id)?;
         let base = self.session.call_writing_plan(&self.run.stack, &self.run.env, self.home_of(&plans))?;
-        let call = call::plan(base, self.plan_call(&out, &inputs), self.session.narration());
+        let variables = sources_of(self.session, self.run, &inputs);
+        let call = call::plan(base, self.plan_call(&out, &variables), self.session.narration());
         let planning = self.run_plan(call, &out, self.is_secretive(&inputs));
         let (planning, around, state) =
             tokio::join!(planning, self.session.surroundings(), self.mark_of_state(&plans));
@@ -104,7 +107,7 @@ impl StackLife<'_> {
         let (changes, made) = (says_changes(Step::Plan, listened.status), out.exists());
         let changes = changes && made;
         if secretive && made && !listened.status.success() {
-            match hide_old_values(self.session, id, self.call_reading(out)?, out).await {
+            match hide_old_values(self.session, id, self.call_reading(out).await?, out).await {
                 Err(error) if changes => return Err(error.into()),
                 Err(_) => listened.forget_text(),
                 Ok(()) => {}
@@ -122,12 +125,11 @@ impl StackLife<'_> {
         inputs.sensitive || self.session.has_secrets(&self.run.stack.id)
     }
 
-    fn plan_call<'b>(&'b self, out: &'b Path, inputs: &Inputs) -> PlanCall<'b> {
+    fn plan_call<'b>(&'b self, out: &'b Path, variables: &'b [VariableSource]) -> PlanCall<'b> {
         PlanCall {
             out,
             mode: self.options.mode,
-            var_files: &self.run.var_files,
-            variables: inputs.text_with(self.secrets()),
+            variables,
             lock_timeout: self.options.lock_timeout.as_deref(),
             extra: &self.options.extra,
         }
@@ -136,7 +138,7 @@ impl StackLife<'_> {
     /// Fetches the text of a plan from a tofu that told it in messages only.
     async fn with_text(self, mut heard: Heard, plan: &Path) -> Result<Heard> {
         if self.session.narration() == Narration::MessagesOnly {
-            let call = call::show(self.call_reading(plan)?, Some(plan));
+            let call = call::show(self.call_reading(plan).await?, Some(plan));
             let shown = successful(self.session, &self.run.stack.id, call).await?;
             heard.text = shown.stdout.safe_lines(&self.session.mask());
         }

@@ -27,11 +27,11 @@ use crate::events::Events;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
 use crate::process::{Interrupts, Invocation, available_memory};
 use crate::secrets::redactor::Redactor;
-use crate::stacks;
+use crate::stacks::{self, EarlyVariables};
 use crate::state::{Embedded, StateName};
-use crate::tofu::Tofu;
 use crate::tofu::call::Narration;
 use crate::tofu::environment::{child_environment, with_http_backend, with_rare_collection};
+use crate::tofu::{Flavour, Tofu};
 
 /// Whether a command touches states.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -147,6 +147,8 @@ pub struct Session {
     pub(super) plan_keys: PlanKeys,
     /// How far stacks came.
     pub(super) reached: RefCell<BTreeMap<StackId, Reached>>,
+    /// What each stack evaluates early.
+    early: RefCell<BTreeMap<StackId, Rc<EarlyVariables>>>,
     /// Who prepares a folder, so that two stacks do not run `init` in a third at once.
     preparing: RefCell<BTreeMap<PathBuf, Arc<Mutex<()>>>>,
     /// Stacks that this command initialised.
@@ -187,6 +189,7 @@ impl Session {
             repository: Repository::default(),
             plan_keys,
             reached: RefCell::default(),
+            early: RefCell::default(),
             preparing: RefCell::default(),
             prepared: RefCell::default(),
             seen_workspaces: RefCell::default(),
@@ -221,6 +224,19 @@ impl Session {
     /// Returns what lies around the stacks, as it was when the first plan was made.
     pub(super) async fn surroundings(&self) -> Option<&Surroundings> {
         self.repository.now(self).await
+    }
+
+    /// Returns which variables of a stack are evaluated before anything else; Terraform knows no such.
+    pub(super) fn early_of(&self, stack: &Stack) -> Rc<EarlyVariables> {
+        if self.tofu.flavour != Flavour::OpenTofu {
+            return Rc::default();
+        }
+        if let Some(known) = self.early.borrow().get(&stack.id) {
+            return Rc::clone(known);
+        }
+        let early = Rc::new(EarlyVariables::read(&self.dir_of(stack), &self.data_dir_of(stack)));
+        self.early.borrow_mut().insert(stack.id.clone(), Rc::clone(&early));
+        early
     }
 
     /// Returns what lets one at a time of this process prepare the folder of a stack.

@@ -68,6 +68,6 @@ impl StackLife<'_> {
             return Err(Error::failed("a plan file is missing or was changed"));
         }
         let path = plan.plans.plan_path(id);
-        read_plan(self.session, id, self.call_reading(&path)?, &path).await
+        read_plan(self.session, id, self.call_reading(&path).await?, &path).await
     }
 }

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use super::applied;
+use super::early_values::{sources_of, with_early_values};
 use super::failure::{Stop, explain};
 use super::init::init_stack;
 use super::inputs::Inputs;
@@ -13,7 +14,6 @@ use super::old_values::hide_old_values;
 use super::options::{RunOptions, WhenToInit};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
-use super::stack_secrets::StackSecrets;
 use super::taking::given_variables;
 use super::unsaved_state::{give_name, unsaved_state, way_to_save};
 use super::watch::{Watched, watch};
@@ -130,11 +130,14 @@ impl StackLife<'_> {
         let path = plans.plan_path(id);
         // Terraform refuses variables beside a plan, and has none that the plan lacks.
         let takes_variables = self.session.tofu.flavour == Flavour::OpenTofu;
+        let variables = match takes_variables {
+            true => sources_of(self.session, self.run, &inputs),
+            false => Vec::new(),
+        };
         let call = ApplyCall {
             plan: &path,
-            var_files: if takes_variables { &self.run.var_files } else { &[] },
+            variables: &variables,
             given: if takes_variables { given_variables(&planned.record.extra) } else { Vec::new() },
-            variables: inputs.text_with(self.secrets()).filter(|_| takes_variables),
             lock_timeout: self.options.lock_timeout.as_deref(),
         };
         let base = self.session.call_reading_plan(&self.run.stack, &self.run.env, &path)?;
@@ -224,7 +227,7 @@ impl StackLife<'_> {
         let inputs = self.inputs().await?;
         if !record.is_empty() && self.is_secretive(&inputs) {
             let plan = saved.plan_path(&record.stack);
-            hide_old_values(self.session, &record.stack, self.call_reading(&plan)?, &plan).await?;
+            hide_old_values(self.session, &record.stack, self.call_reading(&plan).await?, &plan).await?;
         }
         Ok(())
     }
@@ -270,15 +273,10 @@ impl StackLife<'_> {
         self.session.events.emit(RunEvent::StepStarted { stack: self.run.stack.id.clone(), step });
     }
 
-    /// Returns what the stack gets from its encrypted files.
-    pub fn secrets(&self) -> &StackSecrets {
-        static NONE: StackSecrets = StackSecrets::none();
-        self.session.secrets_of(&self.run.stack.id).unwrap_or(&NONE)
-    }
-
     /// Returns a call that reads a plan, still without a subcommand.
-    pub fn call_reading(self, plan: &Path) -> Result<process::Invocation> {
-        self.session.call_reading_plan(&self.run.stack, &self.run.env, plan)
+    pub async fn call_reading(self, plan: &Path) -> Result<process::Invocation> {
+        let base = self.session.call_reading_plan(&self.run.stack, &self.run.env, plan)?;
+        Ok(with_early_values(self.session, self.run, base).await)
     }
 
     pub fn tell_planned(self, record: &PlanRecord, text: Vec<Safe>, reviewed: Reviewed) {

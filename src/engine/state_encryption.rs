@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::early_values::with_early_values;
 use super::init::init_stack;
 use super::inspect::{bare_run, stopped, successful};
 use super::options::WhenToInit;
@@ -202,13 +203,15 @@ fn is_none(state: &[u8]) -> bool {
 }
 
 async fn pull(session: &Session, run: &StackRun) -> Result<Zeroizing<Vec<u8>>> {
-    let call = call::state_pull(session.call(&run.stack, &run.env)?);
+    let base = with_early_values(session, run, session.call(&run.stack, &run.env)?).await;
+    let call = call::state_pull(base);
     let captured = successful(session, &run.stack.id, call).await?;
     Ok(captured.stdout.into_unmasked())
 }
 
 async fn push(session: &Session, run: &StackRun, state: &[u8]) -> Result<()> {
-    let call = call::state_push(session.call(&run.stack, &run.env)?, state.to_vec());
+    let base = with_early_values(session, run, session.call(&run.stack, &run.env)?).await;
+    let call = call::state_push(base, state.to_vec());
     let pushed = successful(session, &run.stack.id, call).await;
     if pushed.is_err() {
         session.release_left_lock(&run.stack).await?;

@@ -132,7 +132,7 @@ impl StackLife<'_> {
     /// Returns a plan as tofu writes it for people.
     pub async fn text_of(self, plans: &SavedPlans) -> Result<Vec<Safe>> {
         let (id, path) = (&self.run.stack.id, plans.plan_path(&self.run.stack.id));
-        let call = call::show(self.call_reading(&path)?, Some(&path));
+        let call = call::show(self.call_reading(&path).await?, Some(&path));
         let shown = successful(self.session, id, call).await?;
         Ok(shown.stdout.safe_lines(&self.session.mask()))
     }

@@ -179,6 +179,8 @@ impl Ear<'_> {
         let mut heard = self.heard.borrow_mut();
         let (stack, mask) = (self.stack.clone(), self.session.mask());
         match messages::parse(line, &mask) {
+            // tofu tells of a variable that it misses as often as it asks for it.
+            Some(Message::Diagnostic(diagnostic)) if heard.diagnostics.contains(&diagnostic) => {}
             Some(Message::Diagnostic(diagnostic)) => {
                 heard.diagnostics.push(diagnostic.clone());
                 self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });

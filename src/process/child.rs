@@ -238,7 +238,12 @@ fn kill_the_rest(pid: Pid, group: Group) {
 #[expect(clippy::disallowed_methods, reason = "the one place that starts a process")]
 fn command_of(call: &Invocation, group: Group) -> Command {
     let mut command = Command::new(&call.program);
-    command.args(&call.args).current_dir(&call.dir).env_clear().envs(call.env.iter()).stdin(Stdio::null());
+    command
+        .args(call.arguments())
+        .current_dir(&call.dir)
+        .env_clear()
+        .envs(call.env.iter())
+        .stdin(Stdio::null());
     if group == Group::Own {
         command.process_group(0);
     }

@@ -12,6 +12,7 @@ use crate::model::Environment;
 pub struct Invocation {
     pub(super) program: PathBuf,
     pub(super) args: Vec<OsString>,
+    pub(super) first_flags: Vec<OsString>,
     pub(super) dir: PathBuf,
     pub(super) env: Environment,
     pub(super) feeds: Vec<Vec<u8>>,
@@ -30,6 +31,7 @@ impl Invocation {
         Self {
             program,
             args: Vec::new(),
+            first_flags: Vec::new(),
             dir,
             env,
             feeds: Vec::new(),
@@ -51,6 +53,21 @@ impl Invocation {
     pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
+    }
+
+    /// Adds a flag that stands right after the words of the subcommand, before its other flags.
+    #[must_use]
+    pub fn first_flag(mut self, flag: impl AsRef<OsStr>) -> Self {
+        self.first_flags.push(flag.as_ref().to_owned());
+        self
+    }
+
+    /// Returns the arguments in the order in which the program gets them.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = &OsString> {
+        let is_flag = |arg: &OsString| arg.as_encoded_bytes().starts_with(b"-");
+        let words = self.args.iter().position(is_flag).unwrap_or(self.args.len());
+        let (words, others) = self.args.split_at(words);
+        words.iter().chain(&self.first_flags).chain(others)
     }
 
     /// Adds an argument `PREFIX/dev/fd/N` from which the child can read the bytes exactly once.
@@ -127,7 +144,7 @@ impl std::fmt::Debug for Invocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Invocation")
             .field("program", &self.program)
-            .field("args", &self.args)
+            .field("args", &self.arguments().collect::<Vec<_>>())
             .field("dir", &self.dir)
             .finish_non_exhaustive()
     }

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::facts::Facts;
+use super::facts::{Facts, ModuleBlock};
 use super::folder::Folder;
 use super::reading::{read_folder, read_folders};
+use super::setting::Setting;
+use super::source_template::possible_folders;
 
 /// Every folder that was read, by its absolute path.
 #[derive(Debug, Default)]
@@ -40,6 +42,13 @@ pub struct Call {
     place: String,
 }
 
+/// Returns the folders that a module may lie in whose source is a template.
+fn folders_of_template(dir: &Path, block: &ModuleBlock) -> Vec<PathBuf> {
+    let Some(Setting::Expression(source)) = &block.source else { return Vec::new() };
+    let found = possible_folders(dir, source).into_iter().filter_map(|path| fs::canonicalize(path).ok());
+    found.filter(|path| path != dir).collect()
+}
+
 impl Library {
     /// Reads the folders and, from there, every local module they lead to.
     pub fn follow(base: &Path, folders: &[&Folder]) -> Self {
@@ -64,7 +73,10 @@ impl Library {
     fn add(&mut self, folder: &Folder, facts: Facts) -> BTreeSet<PathBuf> {
         let (mut uses, mut dead_ends, mut calls) = (BTreeSet::new(), Vec::new(), Vec::new());
         for (name, block) in &facts.modules {
-            let Some(source) = block.local_source() else { continue };
+            let Some(source) = block.local_source() else {
+                uses.extend(folders_of_template(&folder.path, block));
+                continue;
+            };
             match fs::canonicalize(folder.path.join(source)) {
                 Ok(target) if target.is_dir() => {
                     if target != folder.path {

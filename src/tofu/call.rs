@@ -3,8 +3,10 @@
 //! Each function takes an [`Invocation`] that already has program, directory and
 //! environment, and returns the full call.
 
+use std::ffi::OsString;
 use std::path::Path;
 
+use super::variables::VariableSource;
 use super::{Flavour, Tofu};
 pub use crate::model::PlanMode;
 use crate::process::Invocation;
@@ -51,10 +53,8 @@ pub struct PlanCall<'a> {
     pub out: &'a Path,
     /// What it is for.
     pub mode: PlanMode,
-    /// Plain variable files, in order.
-    pub var_files: &'a [std::path::PathBuf],
-    /// Variables that must not touch the disk, as the text of a variables file.
-    pub variables: Option<String>,
+    /// Where it takes variables from.
+    pub variables: &'a [VariableSource],
     /// How long to wait for a lock.
     pub lock_timeout: Option<&'a str>,
     /// What the user wrote after `--`.
@@ -81,7 +81,7 @@ pub fn plan(base: Invocation, plan: PlanCall<'_>, narration: Narration) -> Invoc
     let mut call = base.args(["plan", "-input=false", "-no-color", "-detailed-exitcode"]);
     call = call.arg(joined("-out=", plan.out));
     call = call.args(mode_flag(plan.mode)).args(lock_timeout(plan.lock_timeout));
-    call = with_variables(call, plan.var_files, plan.variables);
+    call = with_variables(call, plan.variables);
     narrated(call.args(plan.extra), narration)
 }
 
@@ -91,9 +91,7 @@ pub struct ApplyCall<'a> {
     /// The plan.
     pub plan: &'a Path,
     /// The variables it was made with: those that are ephemeral are not in the plan.
-    pub var_files: &'a [std::path::PathBuf],
-    /// Variables that must not touch the disk.
-    pub variables: Option<String>,
+    pub variables: &'a [VariableSource],
     /// The variables that were given on the command line when it was made.
     pub given: Vec<&'a str>,
     /// How long to wait for a lock.
@@ -103,7 +101,7 @@ pub struct ApplyCall<'a> {
 /// Returns the call of `tofu apply` with a saved plan.
 pub fn apply(base: Invocation, apply: ApplyCall<'_>, narration: Narration) -> Invocation {
     let call = base.args(["apply", "-input=false", "-no-color"]).args(lock_timeout(apply.lock_timeout));
-    let call = with_variables(call, apply.var_files, apply.variables).args(apply.given);
+    let call = with_variables(call, apply.variables).args(apply.given);
     // Flags end at the first argument that is none, so the plan comes last.
     narrated(call, narration).arg(apply.plan).guarded()
 }
@@ -111,26 +109,36 @@ pub fn apply(base: Invocation, apply: ApplyCall<'_>, narration: Narration) -> In
 /// What goes into a test.
 #[derive(Debug)]
 pub struct TestCall<'a> {
-    /// Plain variable files, in order.
-    pub var_files: &'a [std::path::PathBuf],
-    /// Variables that must not touch the disk.
-    pub variables: Option<String>,
+    /// Where it takes variables from.
+    pub variables: &'a [VariableSource],
     /// What the user wrote after `--`.
     pub extra: &'a [String],
 }
 
 /// Returns the call of `tofu test`, which makes real things and removes them again.
 pub fn test(base: Invocation, test: TestCall<'_>, narration: Narration) -> Invocation {
-    let call = with_variables(base.args(["test", "-no-color"]), test.var_files, test.variables);
+    let call = with_variables(base.args(["test", "-no-color"]), test.variables);
     narrated(call.args(test.extra), narration).guarded()
 }
 
-fn with_variables(call: Invocation, files: &[std::path::PathBuf], variables: Option<String>) -> Invocation {
-    let call = call.args(files.iter().map(|file| joined("-var-file=", file)));
-    match variables {
-        Some(variables) => call.feed("-var-file=", variables.into_bytes()),
-        None => call,
-    }
+fn with_variables(call: Invocation, sources: &[VariableSource]) -> Invocation {
+    sources.iter().fold(call, |call, source| match source {
+        VariableSource::File(file) => call.arg(joined("-var-file=", file)),
+        VariableSource::Text(text) => call.feed("-var-file=", text.as_bytes().to_vec()),
+    })
+}
+
+/// Gives a call, still without a subcommand, variables that it evaluates before anything else.
+///
+/// Every subcommand of OpenTofu that loads a configuration takes them.
+pub fn with_early_variables(base: Invocation, sources: &[VariableSource]) -> Invocation {
+    sources.iter().fold(base, |base, source| match source {
+        VariableSource::File(file) => base.first_flag(joined("-var-file=", file)),
+        VariableSource::Text(text) => {
+            let (base, path) = base.feed_quietly(text.as_bytes().to_vec());
+            base.first_flag(format!("-var-file={path}"))
+        }
+    })
 }
 
 /// Returns the call that writes a saved plan, or the state, for people.
@@ -243,26 +251,55 @@ pub fn force_unlock(base: Invocation, id: &str) -> Invocation {
     base.args(["force-unlock", "-no-color", "-force", id])
 }
 
-/// Returns whether a subcommand takes variables.
-pub fn takes_variables(subcommand: &str) -> bool {
-    ["plan", "apply", "destroy", "refresh", "import", "console", "test"].contains(&subcommand)
+/// What a subcommand evaluates of a configuration.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Evaluation {
+    /// All of it.
+    Everything,
+    /// What must be known before anything else: encryption, backend, sources of modules.
+    Early,
+    /// Nothing, and it takes no variables.
+    Nothing,
+}
+
+/// Returns the words of the subcommand among a user's own arguments, and what it evaluates.
+pub fn subcommand(args: &[OsString]) -> (Vec<&str>, Evaluation) {
+    let mut words = args.iter().filter_map(|arg| arg.to_str()).skip_while(|arg| arg.starts_with('-'));
+    let Some(first) = words.next() else { return (Vec::new(), Evaluation::Nothing) };
+    let second = words.next().filter(|word| !word.starts_with('-'));
+    match (first, second) {
+        ("plan" | "apply" | "destroy" | "refresh" | "import" | "console" | "test", _) => {
+            (vec![first], Evaluation::Everything)
+        }
+        ("state" | "workspace", Some(second))
+        | ("providers", Some(second @ ("lock" | "mirror" | "schema"))) => {
+            (vec![first, second], Evaluation::Early)
+        }
+        (
+            "init" | "get" | "validate" | "output" | "show" | "graph" | "providers" | "force-unlock"
+            | "taint" | "untaint",
+            _,
+        ) => (vec![first], Evaluation::Early),
+        _ => (vec![first], Evaluation::Nothing),
+    }
 }
 
 /// Returns a call in which a subcommand gets variables although its arguments are the user's own.
-pub fn with_default_variables(
-    base: Invocation,
-    subcommand: &str,
-    files: &[std::path::PathBuf],
-    variables: Option<String>,
-) -> Invocation {
-    let mut flags: Vec<String> = files.iter().map(|file| format!("'-var-file={}'", file.display())).collect();
+pub fn with_default_variables(base: Invocation, words: &[&str], sources: &[VariableSource]) -> Invocation {
+    let mut flags = Vec::new();
     let mut base = base;
-    if let Some(variables) = variables {
-        let (fed, path) = base.feed_quietly(variables.into_bytes());
-        flags.push(format!("-var-file={path}"));
-        base = fed;
+    for source in sources {
+        match source {
+            VariableSource::File(file) => flags.push(format!("'-var-file={}'", file.display())),
+            VariableSource::Text(text) => {
+                let (fed, path) = base.feed_quietly(text.as_bytes().to_vec());
+                flags.push(format!("-var-file={path}"));
+                base = fed;
+            }
+        }
     }
-    if flags.is_empty() { base } else { base.env(&format!("TF_CLI_ARGS_{subcommand}"), &flags.join(" ")) }
+    let name = format!("TF_CLI_ARGS_{}", words.join("_").replace('-', "_"));
+    if flags.is_empty() { base } else { base.env(&name, &flags.join(" ")) }
 }
 
 fn narrated(call: Invocation, narration: Narration) -> Invocation {
@@ -276,8 +313,8 @@ fn lock_timeout(timeout: Option<&str>) -> Option<String> {
     timeout.map(|timeout| format!("-lock-timeout={timeout}"))
 }
 
-fn joined(flag: &str, path: &Path) -> std::ffi::OsString {
-    let mut arg = std::ffi::OsString::from(flag);
+fn joined(flag: &str, path: &Path) -> OsString {
+    let mut arg = OsString::from(flag);
     arg.push(path);
     arg
 }
@@ -307,13 +344,12 @@ mod tests {
 
     #[test]
     fn variables_reach_tofu_by_a_pipe_and_never_as_an_argument() {
-        let variables = Some("token = \"s3cret\"".to_owned());
+        let variables = [VariableSource::Text("token = \"s3cret\"".to_owned().into())];
         let mode = PlanMode::Destroy;
         let plan_call = PlanCall {
             out: Path::new("/p"),
             mode,
-            var_files: &[],
-            variables,
+            variables: &variables,
             lock_timeout: Some("5m"),
             extra: &[],
         };
@@ -326,6 +362,35 @@ mod tests {
             "{shown}"
         );
         assert!(!shown.contains("s3cret"));
+    }
+
+    #[test]
+    fn every_subcommand_that_loads_a_configuration_evaluates_some_of_it() {
+        let found = |line: &str| {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let (words, evaluation) = subcommand(&args);
+            (words.join("_"), evaluation)
+        };
+
+        assert_eq!(found("-chdir=x plan -out=p"), ("plan".to_owned(), Evaluation::Everything));
+        assert_eq!(found("state replace-provider a b").0, "state_replace-provider");
+        assert_eq!(found("providers -no-color"), ("providers".to_owned(), Evaluation::Early));
+        assert_eq!(found("providers schema -json").0, "providers_schema");
+        assert_eq!(found("force-unlock 1").1, Evaluation::Early);
+        assert_eq!(found("fmt").1, Evaluation::Nothing);
+        assert_eq!(found("-version").1, Evaluation::Nothing);
+    }
+
+    #[test]
+    fn early_variables_stand_before_the_arguments_that_are_no_flags() {
+        let early =
+            [VariableSource::File("a.tfvars".into()), VariableSource::Text("x = 1".to_owned().into())];
+        let base = with_early_variables(base(), &early);
+
+        let shown = format!("{:?}", state_edit(base, StateEdit::Show("a.b")));
+
+        let args = r#"["state", "show", "-var-file=a.tfvars", "-var-file=/dev/fd/3", "-no-color", "a.b"]"#;
+        assert!(shown.contains(args), "{shown}");
     }
 
     #[test]
@@ -354,13 +419,7 @@ mod tests {
 
     #[test]
     fn the_plan_is_the_last_argument_of_apply() {
-        let call = ApplyCall {
-            plan: Path::new("/p"),
-            var_files: &[],
-            variables: None,
-            given: vec![],
-            lock_timeout: None,
-        };
+        let call = ApplyCall { plan: Path::new("/p"), variables: &[], given: vec![], lock_timeout: None };
 
         let shown = format!("{:?}", apply(base(), call, Narration::Both));
 

@@ -4,6 +4,7 @@
 //! almost HCL; strings differ in template markers and two escapes.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use zeroize::Zeroizing;
@@ -20,6 +21,15 @@ pub enum Assignment {
         /// The literals in it.
         literals: Vec<Zeroizing<String>>,
     },
+}
+
+/// Where a call takes variables from; what comes later wins.
+#[derive(Clone, Debug)]
+pub enum VariableSource {
+    /// A plain file.
+    File(PathBuf),
+    /// The text of a variables file that must not touch the disk.
+    Text(Zeroizing<String>),
 }
 
 /// Never shows what a variable is set to.

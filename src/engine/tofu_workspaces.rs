@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 
+use super::early_values::with_early_values;
 use super::failure::Stop;
 use super::inspect::check;
 use super::session::Session;
@@ -92,13 +93,13 @@ fn asked_of_tofu(stack: &Stack) -> Option<&StackWorkspace> {
 }
 
 async fn list(session: &Session, run: &StackRun) -> Result<Vec<String>, Stop> {
-    let call = call::workspace_list(base(session, run)?.without_env("TF_WORKSPACE"));
+    let call = call::workspace_list(base(session, run).await?.without_env("TF_WORKSPACE"));
     let captured = successful(session, run, call).await?;
     Ok(call::listed_workspaces(&String::from_utf8_lossy(captured.stdout.unmasked())))
 }
 
 async fn make(session: &Session, run: &StackRun, name: &str) -> Result<(), Stop> {
-    let call = call::workspace_new(base(session, run)?.env("TF_WORKSPACE", name), name);
+    let call = call::workspace_new(base(session, run).await?.env("TF_WORKSPACE", name), name);
     match successful(session, run, call).await {
         // Somebody else may have made it meanwhile.
         Err(stop) if list(session, run).await?.iter().all(|known| known != name) => Err(stop),
@@ -106,8 +107,8 @@ async fn make(session: &Session, run: &StackRun, name: &str) -> Result<(), Stop>
     }
 }
 
-fn base(session: &Session, run: &StackRun) -> Result<Invocation> {
-    session.call(&run.stack, &run.env)
+async fn base(session: &Session, run: &StackRun) -> Result<Invocation> {
+    Ok(with_early_values(session, run, session.call(&run.stack, &run.env)?).await)
 }
 
 async fn successful(session: &Session, run: &StackRun, call: Invocation) -> Result<process::Captured, Stop> {

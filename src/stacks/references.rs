@@ -7,11 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use hcl_edit::Span;
-use hcl_edit::structure::{Attribute, Block, BlockLabel, Body};
 use serde_json::Value;
 
 use super::files::is_json;
+use super::syntax::{self, Attribute, Block, Body};
 
 /// Names of variables and of local values.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -92,9 +91,10 @@ impl FolderReferences {
             }
             return;
         }
-        match hcl_edit::parser::parse_body(text) {
-            Ok(body) => NativeReader { text, found: self }.body(&body),
-            Err(_) => self.others.add(text),
+        let document = syntax::read(text);
+        NativeReader { text, found: self }.body(&document.body);
+        if document.fault.is_some() {
+            self.others.add(text);
         }
     }
 
@@ -167,25 +167,20 @@ struct NativeReader<'a> {
 }
 
 impl<'a> NativeReader<'a> {
-    fn body(&mut self, body: &Body) {
-        for block in body.blocks() {
-            match (block.ident.as_str(), block.labels.first().map(BlockLabel::as_str)) {
+    fn body(&mut self, body: &Body<'_>) {
+        for block in &body.blocks {
+            match (block.kind, block.labels.first().map(AsRef::as_ref)) {
                 ("terraform", None) => self.terraform(&block.body),
                 ("locals", None) => {
-                    let locals = block
-                        .body
-                        .attributes()
-                        .map(|local| (name_of(local), self.value_of(local).to_owned()));
-                    self.found.locals.extend(locals.collect::<Vec<_>>());
+                    let locals = self.arguments(&block.body);
+                    self.found.locals.extend(locals.into_iter().map(|(name, text)| (name, text.to_owned())));
                 }
                 ("variable", Some(name)) => {
-                    let settings = block.body.attributes();
-                    let settings =
-                        settings.map(|setting| (name_of(setting), self.value_of(setting).to_owned()));
-                    self.found.declare(name, &settings.collect());
+                    let settings = self.arguments(&block.body).into_iter();
+                    self.found.declare(name, &settings.map(|(name, text)| (name, text.to_owned())).collect());
                 }
                 ("provider", Some(_)) => {
-                    let iteration = block.body.get_attribute("for_each").map(|found| self.value_of(found));
+                    let iteration = block.body.attribute("for_each").map(|found| self.value_of(found));
                     iteration.into_iter().for_each(|text| self.found.others.add(text));
                 }
                 ("module", Some(name)) => self.module(name, block),
@@ -194,10 +189,10 @@ impl<'a> NativeReader<'a> {
         }
     }
 
-    fn terraform(&mut self, body: &Body) {
-        for block in body.blocks() {
-            let text = self.slice(block.span());
-            match block.ident.as_str() {
+    fn terraform(&mut self, body: &Body<'_>) {
+        for block in &body.blocks {
+            let text = self.text.get(block.span.clone()).unwrap_or_default();
+            match block.kind {
                 "encryption" => self.found.encryption.add(text),
                 "backend" | "cloud" => self.found.others.add(text),
                 _ => {}
@@ -205,24 +200,19 @@ impl<'a> NativeReader<'a> {
         }
     }
 
-    fn module(&mut self, name: &str, block: &Block) {
-        let arguments = block.body.attributes().map(|argument| (name_of(argument), self.value_of(argument)));
-        let arguments: Vec<_> = arguments.collect();
+    fn module(&mut self, name: &str, block: &Block<'_>) {
+        let arguments = self.arguments(&block.body);
         let call = self.found.modules.entry(name.to_owned()).or_default();
         arguments.into_iter().for_each(|(name, text)| call.add(&name, text));
     }
 
-    fn value_of(&self, attribute: &Attribute) -> &'a str {
-        self.slice(attribute.value.span()).trim()
+    fn arguments(&self, body: &Body<'_>) -> Vec<(String, &'a str)> {
+        body.attributes.iter().map(|found| (found.name.to_owned(), self.value_of(found))).collect()
     }
 
-    fn slice(&self, span: Option<std::ops::Range<usize>>) -> &'a str {
-        span.and_then(|span| self.text.get(span)).unwrap_or_default()
+    fn value_of(&self, attribute: &Attribute<'_>) -> &'a str {
+        self.text.get(attribute.value.clone()).unwrap_or_default().trim()
     }
-}
-
-fn name_of(attribute: &Attribute) -> String {
-    attribute.key.as_str().to_owned()
 }
 
 /// Returns the entries of an object, or of every object in a list.

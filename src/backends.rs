@@ -24,7 +24,7 @@ pub use home_of::{HomeParts, home_of};
 pub use http_state::state_name;
 pub use infra_lock::{InfraLock, KnownState};
 pub use kept_at::{KeptAt, source_environment};
-pub use resolved_backend::{selected_workspace, workspace_in_use};
+pub use resolved_backend::{BackendRecord, resolved_backend, selected_workspace, workspace_in_use};
 pub use safety_copies::{CopyFacts, Copying, SafetyCopies, SafetyCopy};
 pub use state_facts::StateFacts;
 pub use state_home::{Release, StateHome, StateVersions, Storing};

@@ -48,6 +48,7 @@ mod answer;
 mod attempts;
 mod audit;
 mod auth;
+mod aws;
 mod body;
 mod bucket;
 mod bucket_lock;
@@ -101,6 +102,7 @@ mod users;
 
 pub use audit::AuditSink;
 pub use auth::Credentials;
+pub use aws::{AwsSettings, AwsSource, AwsSources};
 pub use bucket_lock::lock_of_s3;
 pub use bucket_object::read_s3_state;
 pub use client::{RemoteState, RemoteVersions};

@@ -159,6 +159,7 @@ const READS_RAW: &[&str] = &[
     "tofu/install/go_build.rs",
     "tofu/probe.rs",
     // What it prints is the secret itself, and is never told.
+    "state/aws/credential_process.rs",
     "secrets/identities/sources.rs",
     "secrets/vault/passwords.rs",
     // Parsed here, then masked.

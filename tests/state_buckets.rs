@@ -7,6 +7,8 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "state_buckets/credentials.rs"]
+mod credentials;
 #[path = "support/faults.rs"]
 mod faults;
 #[path = "support/history.rs"]

@@ -722,3 +722,31 @@ resource "terraform_data" "copy" {
         assert!(!shown.contains(secret), "{secret}: {shown}");
     }
 }
+
+#[test]
+fn a_web_identity_and_a_profile_look_at_a_bucket_and_its_table_of_locks() {
+    moto().bucket_with_table("identity-states");
+    let home = tempfile::tempdir().unwrap();
+    let (token, config) = (home.path().join("token"), home.path().join("config"));
+    std::fs::write(&token, "a-token\n").unwrap();
+    std::fs::write(&config, "[profile lab]\naws_access_key_id = a\naws_secret_access_key = b\n").unwrap();
+    let block = s3_block(moto().address, "identity-states", "dynamodb_table = \"identity-states\"");
+    let project = || {
+        let sts = format!("http://{}", moto().address);
+        Project::new().stack("01-a/x", &stack(&block, "one")).env("AWS_ENDPOINT_URL_STS", &sts)
+    };
+
+    let by_token = project()
+        .env("AWS_WEB_IDENTITY_TOKEN_FILE", &token.display().to_string())
+        .env("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/lab");
+    let by_profile =
+        project().env("AWS_CONFIG_FILE", &config.display().to_string()).env("AWS_PROFILE", "lab");
+
+    by_token.run("apply x --yes").succeeds();
+    for project in [by_token, by_profile] {
+        assert!(project.locks().is_empty());
+        project.run("plan x --detailed-exitcode").exits(0);
+        assert_eq!(project.resources("x").len(), 1);
+        project.run("doctor").stdout_lacks("FAIL  state").stdout_lacks("FAIL  locks");
+    }
+}

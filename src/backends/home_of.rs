@@ -9,7 +9,7 @@ use super::state_home::StateHome;
 use super::state_place::StatePlace;
 use crate::error::Result;
 use crate::model::{Backend, Environment, Stack};
-use crate::state::StateName;
+use crate::state::{AwsSettings, AwsSources, StateName};
 
 /// What decides where the state of a stack lies.
 #[derive(Debug)]
@@ -28,11 +28,13 @@ pub struct HomeParts<'a> {
     pub data_dir: PathBuf,
     /// The workspace in use; nothing for the one that every backend begins with.
     pub workspace: Option<String>,
+    /// Who asks buckets in this command.
+    pub sources: &'a AwsSources,
 }
 
 /// Returns where the state of a stack lies.
 pub fn home_of(parts: HomeParts<'_>) -> Result<StateHome> {
-    let HomeParts { stack, name, place, dir, env, data_dir, workspace } = parts;
+    let HomeParts { stack, name, place, dir, env, data_dir, workspace, sources } = parts;
     if stack.backend == Backend::Embedded {
         return match place {
             Some(place) => place.home(&name, env),
@@ -49,7 +51,10 @@ pub fn home_of(parts: HomeParts<'_>) -> Result<StateHome> {
             None => StateHome::OnlyTofu("http".to_owned()),
         },
         "local" => StateHome::File(dir.join(backend.attribute("path").unwrap_or("terraform.tfstate"))),
-        "s3" => StateHome::Bucket { backend, env: Box::new(env) },
+        "s3" => {
+            let source = sources.of(AwsSettings::of_block(&backend, &env, dir));
+            StateHome::Bucket { backend, source }
+        }
         kind => StateHome::OnlyTofu(kind.to_owned()),
     })
 }

@@ -143,7 +143,8 @@ pub fn source_environment(mut env: Environment, from: &KeptAt, here: &KeptAt) ->
         (Target::Server(_), Target::Server(_))
             | (Target::Store(StorePlace::Bucket(_)), Target::Store(StorePlace::Bucket(_)))
     );
-    if is_same_kind && !from.shares_credentials_with(here) {
+    let is_strange = is_same_kind && !from.shares_credentials_with(here);
+    if is_strange {
         let family = if matches!(from.target, Target::Server(_)) { "TF_HTTP_" } else { "AWS_" };
         env.remove_where(|name| name.starts_with(family));
     }
@@ -153,6 +154,11 @@ pub fn source_environment(mut env: Environment, from: &KeptAt, here: &KeptAt) ->
             Some((name.to_str()?.strip_prefix(FROM)?.to_owned(), value.to_str()?.to_owned()))
         })
         .collect();
+    if is_strange && !given.iter().any(|(name, _)| name == "AWS_PROFILE") {
+        // Nor those of this person's usual profile, or of this machine.
+        env.remove_where(|name| name == "HOME");
+        env.set("AWS_EC2_METADATA_DISABLED", "true");
+    }
     for (name, value) in given {
         env.set(&name, &value);
     }

@@ -97,7 +97,12 @@ fn flatten(prefix: &str, config: &Value, into: &mut BTreeMap<String, Option<Stri
             Value::Object(_) => flatten(&format!("{name}."), value, into),
             Value::String(text) => _ = into.insert(name, Some(text.clone())),
             Value::Bool(_) | Value::Number(_) => _ = into.insert(name, Some(value.to_string())),
-            Value::Null | Value::Array(_) => {}
+            Value::Array(values) => {
+                let numbered =
+                    values.iter().enumerate().map(|(number, value)| (number.to_string(), value.clone()));
+                flatten(&format!("{name}."), &Value::Object(numbered.collect()), into);
+            }
+            Value::Null => {}
         }
     }
 }

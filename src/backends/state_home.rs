@@ -14,11 +14,11 @@ use super::hold::{Hold, lock_in_store, lock_info, written};
 use super::state_facts::StateFacts;
 use super::state_file;
 use crate::error::{Error, Result};
-use crate::model::{Backend, Environment, Holder, StateLock};
+use crate::model::{Backend, Holder, StateLock};
 use crate::process;
 use crate::state::{
-    HeldLock, Keeping, Mark, Marking, RemoteState, StateName, StateStatus, StateStore, Unlocking, Version,
-    lock_of_file, lock_of_s3, read_s3_state,
+    AwsSource, HeldLock, Keeping, Mark, Marking, RemoteState, StateName, StateStatus, StateStore, Unlocking,
+    Version, lock_of_file, lock_of_s3, read_s3_state,
 };
 
 /// Where the state of one stack lies.
@@ -39,8 +39,8 @@ pub enum StateHome {
     Bucket {
         /// The backend as `init` resolved it.
         backend: Backend,
-        /// The environment with its credentials.
-        env: Box<Environment>,
+        /// Who asks for it.
+        source: AwsSource,
     },
     /// Where only tofu reaches it: in a backend of this kind.
     OnlyTofu(String),
@@ -98,7 +98,9 @@ impl StateHome {
             Self::Store { store, name } => store.read(name).await?.map(|bytes| bytes.to_vec()),
             Self::Server(state) => state.read().await?,
             Self::File(path) => state_file::read(path)?,
-            Self::Bucket { backend, env } => read_s3_state(backend, env).await?.map(|bytes| bytes.to_vec()),
+            Self::Bucket { backend, source } => {
+                read_s3_state(backend, source).await?.map(|bytes| bytes.to_vec())
+            }
             Self::OnlyTofu(_) => return Err(Error::unavailable("only tofu can read this backend")),
         };
         Ok(bytes.map(Zeroizing::new))
@@ -194,7 +196,7 @@ impl StateHome {
         let held = match self {
             Self::Store { store, name } => store.lock_of(name).await?,
             Self::Server(state) => state.lock_of().await?,
-            Self::Bucket { backend, env } => lock_of_s3(backend, env).await?,
+            Self::Bucket { backend, source } => lock_of_s3(backend, source).await?,
             Self::File(path) => return Ok(lock_of_file(path)),
             Self::OnlyTofu(_) => None,
         };
@@ -248,7 +250,7 @@ impl StateHome {
                 return Ok(Hold { lock: state.lock(&lock_info(operation, info, at)?).await? });
             }
             Self::File(path) => lock_of_file(path).is_some(),
-            Self::Bucket { backend, env } => lock_of_s3(backend, env).await?.is_some(),
+            Self::Bucket { backend, source } => lock_of_s3(backend, source).await?.is_some(),
             Self::OnlyTofu(_) => false,
         };
         match held {

@@ -126,7 +126,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     findings.extend(lock_findings(&workspace, &trust, context).await);
     let (secrets, about_secrets) = open_secrets(&workspace, &trust, context).await;
     // Looking may need credentials that only trusted keys open; the locks say so already.
-    if trust.with(ThingKind::Key) && trust.with(ThingKind::PasswordProgram) {
+    if trust.with_states() {
         findings.extend(states::state_findings(&workspace, secrets, tofu, context).await);
     }
     findings.extend(about_secrets);
@@ -145,6 +145,12 @@ impl Trusted {
     /// Returns whether nothing of this kind is forbidden.
     fn with(&self, kind: ThingKind) -> bool {
         self.0.as_ref().is_ok_and(|missing| missing.iter().all(|thing| thing.kind != kind))
+    }
+
+    /// Returns whether nothing is forbidden that a look at the states takes.
+    fn with_states(&self) -> bool {
+        let needed = [ThingKind::Key, ThingKind::PasswordProgram, ThingKind::CredentialFile];
+        needed.into_iter().all(|kind| self.with(kind))
     }
 
     fn finding(&self) -> Finding {
@@ -291,7 +297,7 @@ fn writable(workspace: &Workspace) -> Finding {
 
 async fn lock_findings(workspace: &Workspace, trust: &Trusted, context: &Context) -> Vec<Finding> {
     // Reading a lock may need credentials that only those open.
-    if !trust.with(ThingKind::Key) || !trust.with(ThingKind::PasswordProgram) {
+    if !trust.with_states() {
         let message = "not looked at: the project is not trusted with your keys";
         return vec![Finding::warn("locks", message, "`infra trust`")];
     }

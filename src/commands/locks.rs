@@ -13,9 +13,10 @@ use super::workspace::Workspace;
 use crate::backends::{HomeParts, StateHome, StatePlace, home_of, state_name, workspace_in_use};
 use crate::engine::{self, HolderLife, StackSecrets};
 use crate::error::{Error, Exit, Result};
-use crate::model::{Backend, Environment, Stack, StackId, StateLock, human_duration};
+use crate::model::{Backend, Environment, Project, Stack, StackId, StateLock, human_duration};
 use crate::report::Table;
 use crate::stacks;
+use crate::state::AwsSources;
 use crate::trust::UNTRUSTED;
 
 /// Show who holds which lock since when
@@ -98,6 +99,7 @@ pub(super) struct Homes<'a> {
     place: Result<Option<StatePlace>>,
     secrets: BTreeMap<StackId, Result<StackSecrets>>,
     env: &'a Environment,
+    sources: AwsSources,
 }
 
 impl<'a> Homes<'a> {
@@ -114,7 +116,8 @@ impl<'a> Homes<'a> {
         let foreign: Vec<&Stack> =
             stacks.iter().filter(|stack| !is_own(stack) && !needs_none(stack)).copied().collect();
         let secrets = open_each(workspace, &foreign, context).await;
-        Self { workspace, place, secrets, env: &context.env }
+        let sources = AwsSources::new(context.clock, context.interrupts.clone());
+        Self { workspace, place, secrets, env: &context.env, sources }
     }
 
     /// Returns where the state of a stack lies.
@@ -131,16 +134,11 @@ impl<'a> Homes<'a> {
         let project = &self.workspace.project;
         let (dir, own) = (project.root.join(&stack.path), stacks::settings_for(project, &stack.id).env);
         let name = state_name(stack)?;
-        let usual = || {
-            let named = own.get("TF_DATA_DIR").map(PathBuf::from).or_else(|| env.path("TF_DATA_DIR"));
-            dir.join(named.unwrap_or_else(|| ".terraform".into()))
-        };
-        let data_dir = match stack.declared_workspace() {
-            Some(_) => engine::workspace_folder(project, &env, stack),
-            None => usual(),
-        };
+        let data_dir = data_dir_of(project, stack, &env, &own);
         let workspace = workspace_in_use(stack, &own, &data_dir);
-        home_of(HomeParts { stack, name, place, dir: &dir, env, data_dir, workspace })
+        let env = own.into_iter().fold(env, |env, (name, value)| env.with(&name, value));
+        let sources = &self.sources;
+        home_of(HomeParts { stack, name, place, dir: &dir, env, data_dir, workspace, sources })
     }
 
     async fn look(&self, stack: &Stack) -> Result<(StateHome, Option<StateLock>)> {
@@ -148,6 +146,20 @@ impl<'a> Homes<'a> {
         let lock = home.lock_of().await?;
         Ok((home, lock))
     }
+}
+
+/// Returns where tofu keeps what `init` resolved for a stack.
+pub(super) fn data_dir_of(
+    project: &Project,
+    stack: &Stack,
+    env: &Environment,
+    own: &BTreeMap<String, String>,
+) -> PathBuf {
+    if stack.declared_workspace().is_some() {
+        return engine::workspace_folder(project, env, stack);
+    }
+    let named = own.get("TF_DATA_DIR").map(PathBuf::from).or_else(|| env.path("TF_DATA_DIR"));
+    project.root.join(&stack.path).join(named.unwrap_or_else(|| ".terraform".into()))
 }
 
 /// Opens the encrypted files of stacks, one stack at a time if not all of them open.

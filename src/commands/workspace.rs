@@ -286,7 +286,9 @@ impl Workspace {
         stacks: &[&Stack],
     ) -> Result<BTreeMap<StackId, StackSecrets>> {
         let prompt = passphrase_prompt(context.asking());
-        let keyring = self.trusted_keyring(context, stacks, Vec::new(), &prompt).await?;
+        // Whoever opens them goes on to ask where the states are.
+        let things = things::credential_files(&self.project, stacks, &context.env)?;
+        let keyring = self.trusted_keyring(context, stacks, things, &prompt).await?;
         engine::load_secrets(&keyring, &self.project, stacks).await
     }
 

@@ -28,7 +28,7 @@ use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLo
 use crate::process::{Interrupts, Invocation, available_memory};
 use crate::secrets::redactor::Redactor;
 use crate::stacks::{self, EarlyVariables};
-use crate::state::{Embedded, StateName};
+use crate::state::{AwsSources, Embedded, StateName};
 use crate::tofu::call::Narration;
 use crate::tofu::environment::{child_environment, with_http_backend, with_rare_collection};
 use crate::tofu::{Flavour, Tofu};
@@ -137,6 +137,8 @@ pub struct Session {
     pub(super) outputs: RefCell<BTreeMap<StackId, Value>>,
     /// Stacks whose state still has the name of a former id.
     pub(super) former_names: RefCell<BTreeMap<StackId, StackId>>,
+    /// Who asks buckets.
+    sources: AwsSources,
     /// What `infra.lock` says, as it was when the command began.
     pub(super) infra_lock: Result<InfraLock>,
     /// Stacks whose entry in it was changed by this command.
@@ -169,6 +171,7 @@ impl Session {
         let place = place_for(&parts).await?;
         let embedded = serve(place.as_ref(), &parts).await?;
         let infra_lock = read_infra_lock(&parts.project);
+        let sources = AwsSources::new(parts.clock, parts.interrupts.clone());
         let plan_keys = PlanKeys::new(parts.inherited);
         let session = Self {
             project: parts.project,
@@ -184,6 +187,7 @@ impl Session {
             hidden: RefCell::default(),
             outputs: RefCell::default(),
             former_names: RefCell::default(),
+            sources,
             infra_lock,
             noted: RefCell::default(),
             repository: Repository::default(),
@@ -218,6 +222,8 @@ impl Session {
 
     /// Returns what leaves out everything that must not be shown, as far as that is known by now.
     pub fn mask(&self) -> Redactor {
+        // Too many values for one mask are refused where they come from; the old one still holds.
+        let _ = self.hide(self.sources.secrets());
         self.hidden.borrow().redactor.clone()
     }
 
@@ -381,7 +387,8 @@ impl Session {
             true => None,
             false => workspace_in_use(stack, own, &data_dir),
         };
-        home_of(HomeParts { stack, name, place: self.place.as_ref(), dir, env, data_dir, workspace })
+        let (place, sources) = (self.place.as_ref(), &self.sources);
+        home_of(HomeParts { stack, name, place, dir, env, data_dir, workspace, sources })
     }
 
     /// Returns where a state of the project lies that may belong to no stack any more.

@@ -48,6 +48,12 @@ impl Interrupts {
         Ok(Self { seen, groups })
     }
 
+    /// Returns requests that never come, for what is too short to be stopped.
+    pub fn none() -> Self {
+        let (_, seen) = watch::channel(Seen::default());
+        Self { seen, groups: Groups::default() }
+    }
+
     /// Returns how often a stop was asked for.
     pub fn count(&self) -> u32 {
         self.seen.borrow().count
@@ -68,8 +74,10 @@ impl Interrupts {
 
     /// Waits until more than `count` stops were asked for; returns the new count.
     pub async fn beyond(&mut self, count: u32) -> u32 {
-        match self.seen.wait_for(|seen| seen.count > count).await {
-            Ok(seen) => seen.count,
+        // Nothing of the channel is held while waiting, so that any task may wait.
+        let seen = self.seen.wait_for(|seen| seen.count > count).await.map(|seen| seen.count);
+        match seen {
+            Ok(count) => count,
             // Nobody listens any more, so nothing can come.
             Err(_) => std::future::pending().await,
         }

@@ -99,9 +99,29 @@ fn flatten_into(prefix: &str, settings: &Settings, flat: &mut BTreeMap<String, O
         match value {
             Setting::Map(inner) => flatten_into(&format!("{name}."), inner, flat),
             Setting::Literal(text) => _ = flat.insert(name, Some(text.clone())),
-            Setting::Expression(_) => _ = flat.insert(name, None),
+            Setting::Expression(text) => {
+                let texts = texts_of_list(text).unwrap_or_default().into_iter().enumerate();
+                flat.extend(texts.map(|(number, text)| (format!("{name}.{number}"), Some(text))));
+                flat.insert(name, None);
+            }
         }
     }
+}
+
+/// Returns the texts of a list of nothing but literal texts.
+fn texts_of_list(expression: &str) -> Option<Vec<String>> {
+    let mut rest = expression.trim().strip_prefix('[')?.strip_suffix(']')?.trim();
+    let mut texts = Vec::new();
+    while !rest.is_empty() {
+        let (text, after) = rest.strip_prefix('"')?.split_once('"')?;
+        if ["${", "%{", "\\"].iter().any(|mark| text.contains(mark)) {
+            return None;
+        }
+        texts.push(text.to_owned());
+        let after = after.trim_start();
+        rest = if after.is_empty() { after } else { after.strip_prefix(',')?.trim_start() };
+    }
+    Some(texts)
 }
 
 #[cfg(test)]
@@ -112,6 +132,8 @@ mod tests {
     fn nested_values_get_dotted_names_and_expressions_no_value() {
         let endpoints = Settings::from([("s3".into(), Setting::Literal("https://r2".into()))]);
         let settings = Settings::from([
+            ("files".into(), Setting::Expression("[\n  \"a\", \"b c\",\n]".into())),
+            ("odd".into(), Setting::Expression("[\"${var.a}\"]".into())),
             ("endpoints".into(), Setting::Map(endpoints)),
             ("key".into(), Setting::Expression("var.key".into())),
         ]);
@@ -120,7 +142,8 @@ mod tests {
 
         assert_eq!(flat["endpoints.s3"].as_deref(), Some("https://r2"));
         assert_eq!(flat["key"], None);
-        assert_eq!(one_line(&settings), "endpoints={s3=\"https://r2\"} key=var.key");
+        assert_eq!((flat["files"].as_deref(), flat["files.1"].as_deref()), (None, Some("b c")));
+        assert!(!flat.contains_key("odd.0"));
     }
 
     #[test]

@@ -1,36 +1,41 @@
 //! A bucket of S3, or of a store that speaks its protocol, as an object store.
 //!
-//! Credentials come from the environment value that is handed in, never from the process
-//! or from files of other tools. Requests are bounded in time and repeated with jitter
-//! where that is safe; whether an entry was created after all is settled by the log.
+//! Who asks is found out by `aws` when the first request is made. Requests are bounded in time and
+//! repeated with jitter where that is safe; whether an entry was created after all is settled by
+//! the log.
 
+use std::path::Path as FilePath;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, Certificate, ClientOptions, ObjectStore, RetryConfig};
 
+use super::aws::{AwsSettings, AwsSource, AwsSources};
 use super::log::{Reach, Stores};
 use super::place::{Addressing, Bucket, CredentialSource};
-use crate::error::{Error, Kind, Result, io};
-use crate::model::Environment;
+use crate::error::{Error, Result, io};
+use crate::model::{Clock, Environment};
+use crate::process::Interrupts;
 
 /// A host that does not even answer is not worth waiting for.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The names under which clouds give short-lived credentials to a process.
-const ROLE_VARIABLES: [&str; 3] = [
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
-    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-];
+/// Returns who asks a bucket where only the environment says it.
+pub(super) fn source(bucket: &Bucket, env: &Environment, clock: Clock) -> AwsSource {
+    let settings = AwsSettings::of_environment(env, FilePath::new("."));
+    let settings = match bucket.credentials {
+        CredentialSource::Environment => settings,
+        CredentialSource::Instance => settings.without_profiles(),
+    };
+    AwsSources::new(clock, Interrupts::none()).of(settings)
+}
 
 /// Opens a bucket; nothing is requested yet.
-pub(super) fn open(bucket: &Bucket, env: &Environment) -> Result<Stores> {
-    check_credentials(bucket, env)?;
-    let store = build(bucket, env)?;
+pub(super) fn open(bucket: &Bucket, source: &AwsSource) -> Result<Stores> {
+    let store = build(bucket, source)?;
     let prefix = Path::parse(&bucket.prefix).map_err(|error| {
         Error::invalid(format!("`{}` is no prefix of keys", bucket.prefix)).because(error)
     })?;
@@ -38,18 +43,12 @@ pub(super) fn open(bucket: &Bucket, env: &Environment) -> Result<Stores> {
     Ok(Stores { flushed: Arc::clone(&store), quick: store, reach: Reach::Remote })
 }
 
-fn build(bucket: &Bucket, env: &Environment) -> Result<AmazonS3> {
-    let mut builder = AmazonS3Builder::new();
-    for (name, value) in env.iter() {
-        let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else { continue };
-        if let Some(key) = config_key(name).filter(|_| !value.is_empty()) {
-            builder = builder.with_config(key, value);
-        }
-    }
-    if let Some(endpoint) = endpoint(bucket, env) {
+fn build(bucket: &Bucket, source: &AwsSource) -> Result<AmazonS3> {
+    let mut builder = AmazonS3Builder::new().with_credentials(Arc::new(source.clone()));
+    if let Some(endpoint) = endpoint(bucket, source) {
         builder = builder.with_endpoint(endpoint);
     }
-    if let Some(region) = region(bucket, env) {
+    if let Some(region) = region(bucket, source) {
         builder = builder.with_region(region);
     }
     builder
@@ -58,59 +57,29 @@ fn build(bucket: &Bucket, env: &Environment) -> Result<AmazonS3> {
         // The single deletion is what every compatible store offers.
         .with_disable_bulk_delete(true)
         .with_retry(retries())
-        .with_client_options(client_options(bucket, env)?)
+        .with_client_options(client_options(bucket, source)?)
         .build()
         .map_err(|error| Error::invalid(format!("cannot use the bucket `{}`", bucket.name)).because(error))
 }
 
-/// Returns the setting that a variable stands for; only those that say who asks.
-fn config_key(name: &str) -> Option<AmazonS3ConfigKey> {
-    let wanted = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ROLE_ARN"];
-    let also = ["AWS_ROLE_SESSION_NAME", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"];
-    if !wanted.iter().chain(&also).chain(&ROLE_VARIABLES).any(|known| *known == name) {
-        return None;
-    }
-    name.to_lowercase().parse().ok()
-}
-
-fn endpoint<'a>(bucket: &'a Bucket, env: &'a Environment) -> Option<&'a str> {
-    let given = bucket.endpoint.as_deref().or_else(|| env.get("AWS_ENDPOINT_URL_S3"));
-    given.or_else(|| env.get("AWS_ENDPOINT_URL"))
+fn endpoint<'a>(bucket: &'a Bucket, source: &'a AwsSource) -> Option<&'a str> {
+    bucket.endpoint.as_deref().or_else(|| source.endpoint("S3"))
 }
 
 /// Other stores than Amazon's take any region, but a request must be signed for one.
-fn region<'a>(bucket: &'a Bucket, env: &'a Environment) -> Option<&'a str> {
-    let given = bucket.region.as_deref().or_else(|| env.get("AWS_REGION"));
-    let given = given.or_else(|| env.get("AWS_DEFAULT_REGION"));
-    given.or_else(|| endpoint(bucket, env).map(|_| "us-east-1"))
+fn region(bucket: &Bucket, source: &AwsSource) -> Option<String> {
+    let given = bucket.region.clone().or_else(|| source.region());
+    given.or_else(|| endpoint(bucket, source).map(|_| "us-east-1".to_owned()))
 }
 
-/// Returns whether anything says who asks.
-pub(super) fn has_credentials(bucket: &Bucket, env: &Environment) -> bool {
-    let has = |name: &str| env.get(name).is_some();
-    let by_key = has("AWS_ACCESS_KEY_ID") && has("AWS_SECRET_ACCESS_KEY");
-    let by_role = ROLE_VARIABLES.iter().any(|name| has(name));
-    bucket.credentials == CredentialSource::Instance || by_key || by_role
-}
-
-fn check_credentials(bucket: &Bucket, env: &Environment) -> Result<()> {
-    if has_credentials(bucket, env) {
-        return Ok(());
-    }
-    Err(Error::new(Kind::Refused, format!("there are no credentials for the bucket `{}`", bucket.name))
-        .hint("put `aws_access_key_id` and `aws_secret_access_key` into the secrets")
-        .hint("or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-        .hint("or add `credentials=instance` to the URL, on a machine with a role"))
-}
-
-fn client_options(bucket: &Bucket, env: &Environment) -> Result<ClientOptions> {
-    let is_plain = endpoint(bucket, env).is_some_and(|endpoint| endpoint.starts_with("http://"));
+fn client_options(bucket: &Bucket, source: &AwsSource) -> Result<ClientOptions> {
+    let is_plain = endpoint(bucket, source).is_some_and(|endpoint| endpoint.starts_with("http://"));
     let mut options = ClientOptions::new()
         .with_allow_http(is_plain)
         .with_timeout(bucket.timeout)
         .with_connect_timeout(CONNECT_TIMEOUT.min(bucket.timeout));
-    if let Some(file) = &bucket.ca {
-        let pem = std::fs::read(file).map_err(io("read", file))?;
+    if let Some(file) = bucket.ca.clone().or_else(|| source.ca()) {
+        let pem = std::fs::read(&file).map_err(io("read", &file))?;
         let bundle = Certificate::from_pem_bundle(&pem).map_err(|error| {
             Error::invalid(format!("`{}` holds no certificates", file.display())).because(error)
         })?;
@@ -133,27 +102,36 @@ fn retries() -> RetryConfig {
 mod tests {
     use super::super::StorePlace;
     use super::*;
+    use crate::error::Kind;
 
-    fn opened(url: &str, env: &Environment) -> Result<Stores> {
+    fn bucket(url: &str) -> Bucket {
         match StorePlace::parse(url, std::path::Path::new("/")).expect("a place") {
-            StorePlace::Bucket(bucket) => open(&bucket, env),
+            StorePlace::Bucket(bucket) => bucket,
             StorePlace::Folder(_) => panic!("a folder"),
         }
     }
 
-    #[test]
-    fn a_bucket_without_credentials_says_where_they_are_looked_for() {
-        let error = opened("s3://states?endpoint=http://127.0.0.1:1", &Environment::default());
+    fn source_of(url: &str, env: &Environment) -> AwsSource {
+        source(&bucket(url), env, Clock::new(|| jiff::Timestamp::UNIX_EPOCH))
+    }
+
+    #[tokio::test]
+    async fn a_bucket_without_credentials_says_where_they_were_looked_for() {
+        let env = Environment::default().with("AWS_EC2_METADATA_DISABLED", "true");
+
+        let error = source_of("s3://states?endpoint=http://127.0.0.1:1", &env).credential().await;
 
         let error = error.expect_err("no credentials");
         assert_eq!(error.kind(), Kind::Refused);
+        assert!(error.to_string().contains("tried environment: AWS_ACCESS_KEY_ID"), "{error}");
         assert!(error.hints().iter().any(|hint| hint.contains("aws_access_key_id")), "{error}");
     }
 
     #[test]
     fn a_bucket_opens_with_a_key_pair_and_needs_no_region_beside_an_endpoint() {
         let env = Environment::default().with("AWS_ACCESS_KEY_ID", "a").with("AWS_SECRET_ACCESS_KEY", "b");
+        let url = "s3://states/lab?endpoint=http://127.0.0.1:1";
 
-        opened("s3://states/lab?endpoint=http://127.0.0.1:1", &env).expect("a bucket");
+        open(&bucket(url), &source_of(url, &env)).expect("a bucket");
     }
 }

@@ -10,6 +10,7 @@ use futures::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutPayload};
 
+use super::aws::refusal;
 use super::{StateName, StateStore};
 use crate::error::{Error, Result};
 
@@ -66,7 +67,10 @@ fn name_of(key: &Path) -> Option<StateName> {
 }
 
 fn failed(what: &str, name: &StateName, error: object_store::Error) -> Error {
-    Error::unavailable(format!("cannot {what} the copy of what was applied to `{name}`")).because(error)
+    let failed = || {
+        Error::unavailable(format!("cannot {what} the copy of what was applied to `{name}`")).because(&error)
+    };
+    refusal(&error).unwrap_or_else(failed)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use object_store::path::Path;
 use object_store::{GetOptions, ObjectMeta, ObjectStore, PutMode, PutOptions};
 
 use super::StateName;
+use super::aws::refusal;
 use super::entry::{Entry, Header, Unreadable, read_header};
 use super::known_heads::{KnownHead, KnownHeads};
 use super::name::{LOG, is_apart, is_log};
@@ -327,11 +328,13 @@ fn listed_entry(meta: &ObjectMeta) -> Option<Listed> {
 }
 
 fn failed(doing: &str, name: &StateName, error: object_store::Error) -> Error {
-    Error::unavailable(format!("cannot {doing} the state `{name}`")).because(error)
+    let failed = || Error::unavailable(format!("cannot {doing} the state `{name}`")).because(&error);
+    refusal(&error).unwrap_or_else(failed)
 }
 
 fn unlistable(error: object_store::Error) -> Error {
-    Error::unavailable("cannot list the states of the store").because(error)
+    let failed = || Error::unavailable("cannot list the states of the store").because(&error);
+    refusal(&error).unwrap_or_else(failed)
 }
 
 fn damaged(name: &StateName, number: u64, flaw: &Unreadable) -> Error {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::bucket;
 use crate::error::{Error, Result};
-use crate::model::{Environment, nearest};
+use crate::model::{Clock, Environment, nearest};
 
 /// How long a request to a bucket may take: a large state over a slow line needs time.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -51,7 +51,7 @@ pub(super) enum Addressing {
 /// Who gives the access key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum CredentialSource {
-    /// The environment, or the secrets.
+    /// The environment with the person's profiles, or the secrets.
     Environment,
     /// The machine's metadata service.
     Instance,
@@ -74,10 +74,11 @@ impl StorePlace {
     }
 
     /// Returns whether it needs credentials that this environment does not have.
-    pub fn lacks_credentials(&self, env: &Environment) -> bool {
+    pub fn lacks_credentials(&self, env: &Environment, clock: Clock) -> bool {
         match self {
             Self::Folder(_) => false,
-            Self::Bucket(bucket) => !bucket::has_credentials(bucket, env),
+            Self::Bucket(Bucket { credentials: CredentialSource::Instance, .. }) => false,
+            Self::Bucket(bucket) => !bucket::source(bucket, env, clock).is_named(),
         }
     }
 

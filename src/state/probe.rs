@@ -12,6 +12,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 
 use super::StateStore;
+use super::aws::refusal;
 use super::store::random_text;
 use crate::error::{Error, Result};
 
@@ -60,9 +61,9 @@ impl StateStore {
         let checks = trial.run().await;
         trial.clean_up().await;
         checks.map(|checks| Probe { checks }).map_err(|error| {
-            Error::unavailable("cannot try out the store")
-                .because(error)
-                .hint("check its address, the bucket and the credentials")
+            let failed = || Error::unavailable("cannot try out the store").because(&error);
+            refusal(&error)
+                .unwrap_or_else(|| failed().hint("check its address, the bucket and the credentials"))
         })
     }
 
@@ -71,7 +72,9 @@ impl StateStore {
         let trial = Trial { store: Arc::clone(self.raw()), folder: format!("@probe/{}", random_text()?) };
         let stored = trial.create(&trial.key("writable"), "here").await;
         trial.clean_up().await;
-        stored.map(drop).map_err(|error| Error::unavailable("the store cannot be written").because(error))
+        let failed =
+            |error: &object_store::Error| Error::unavailable("the store cannot be written").because(error);
+        stored.map(drop).map_err(|error| refusal(&error).unwrap_or_else(|| failed(&error)))
     }
 }
 

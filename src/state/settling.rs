@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::StateName;
+use super::aws::refusal;
 use crate::error::Error;
 
 /// How often an entry is sent while a remote store does not tell what became of it.
@@ -39,7 +40,7 @@ pub(super) fn is_final(error: &object_store::Error) -> bool {
             | PermissionDenied { .. }
             | Unauthenticated { .. }
             | UnknownConfigurationKey { .. }
-    )
+    ) || refusal(error).is_some()
 }
 
 /// Makes the error of a change whose outcome nobody can tell.

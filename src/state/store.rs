@@ -69,7 +69,10 @@ impl StateStore {
     pub fn open(place: &StorePlace, env: &Environment, clock: Clock) -> Result<Self> {
         match place {
             StorePlace::Folder(folder) => Self::open_local(folder, clock),
-            StorePlace::Bucket(bucket) => Ok(Self::over(bucket::open(bucket, env)?, clock)),
+            StorePlace::Bucket(bucket) => {
+                let source = bucket::source(bucket, env, clock);
+                Ok(Self::over(bucket::open(bucket, &source)?, clock))
+            }
         }
     }
 

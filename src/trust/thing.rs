@@ -22,6 +22,8 @@ pub enum ThingKind {
     PasswordProgram,
     /// A program that a stack's files name for the key of its state.
     KeyProgram,
+    /// A file that names a program, or a file to send, for the credentials of a bucket.
+    CredentialFile,
     /// A variable of the environment that can change what programs do.
     Variable,
     /// Providers and modules that came with the repository.
@@ -40,6 +42,7 @@ impl ThingKind {
             Self::TofuBinary => "tofu-binary",
             Self::PasswordProgram => "password-program",
             Self::KeyProgram => "key-program",
+            Self::CredentialFile => "credential-file",
             Self::Variable => "variable",
             Self::TofuData => "tofu-data",
             Self::CliConfig => "cli-config",
@@ -85,6 +88,11 @@ impl Thing {
             ThingKind::TofuBinary => format!("runs `{name}` of this project as tofu"),
             ThingKind::PasswordProgram => format!("runs `{name}`, which prints a vault password"),
             ThingKind::KeyProgram => format!("runs a program that `{name}` names for the keys of states"),
+            ThingKind::CredentialFile => {
+                format!(
+                    "takes credentials for a bucket as `{name}` says, which names a program or a token to send"
+                )
+            }
             ThingKind::Variable => format!("sets `{name}` for tofu and its providers ({from})"),
             ThingKind::TofuData => format!("uses providers or modules that git brought: `{name}`"),
             ThingKind::CliConfig => format!("obeys the settings for tofu in `{name}`"),

@@ -207,7 +207,7 @@ fn own_store(context: &Context) -> Result<StorePlace> {
 /// Returns the environment for a store; a bucket gets credentials from the secrets of the project around
 /// here, unless the environment has some.
 async fn environment_for(place: &StorePlace, context: &Context) -> Result<Environment> {
-    if !place.lacks_credentials(&context.env) || project::find_root(&context.cwd).is_err() {
+    if !place.lacks_credentials(&context.env, context.clock) || project::find_root(&context.cwd).is_err() {
         return Ok(context.env.clone());
     }
     let workspace = Workspace::load(context)?;

@@ -3,6 +3,7 @@
 //! One function for each kind; [`of_project`] is the whole list. A feature that runs
 //! something of the repository adds its function here.
 
+mod credential_files;
 mod key_programs;
 mod tofu_data;
 mod variables;
@@ -10,6 +11,7 @@ mod variables;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+pub(in crate::commands) use self::credential_files::credential_files;
 use self::key_programs::key_programs;
 use self::tofu_data::tofu_data;
 use self::variables::is_harmless;
@@ -54,6 +56,7 @@ pub(in crate::commands) async fn of_run(
     let mut things = binary(project, &context.env)?;
     things.extend(variables(project));
     things.extend(cli_configs(project, stacks)?);
+    things.extend(credential_files(project, stacks, &context.env)?);
     things.extend(tofu_data(project, stacks, context).await?);
     Ok(things)
 }

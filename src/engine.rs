@@ -27,6 +27,7 @@ mod inputs;
 mod inspect;
 mod known_states;
 mod left_behind;
+mod lock_wait;
 mod lost_inputs;
 mod lost_stacks;
 mod memorable;

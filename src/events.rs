@@ -10,8 +10,8 @@ use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::model::{
-    Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, StackId, StackReport, Staying,
-    Step,
+    Diagnostic, LockHolder, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, StackId,
+    StackReport, Staying, Step,
 };
 
 /// Something that happened in a run.
@@ -79,6 +79,20 @@ pub enum RunEvent {
         stack: StackId,
         /// Of how many it knows by now.
         resources: usize,
+    },
+    /// tofu waits for the lock of a state, which somebody else has.
+    LockAwaited {
+        /// The stack.
+        stack: StackId,
+        /// Who has it, where the backend tells.
+        holder: Option<LockHolder>,
+    },
+    /// tofu has the lock that it waited for, and goes on with its step.
+    LockTaken {
+        /// The stack.
+        stack: StackId,
+        /// The step.
+        step: Step,
     },
     /// tofu reported a problem.
     Diagnostic {

@@ -6,9 +6,11 @@
 
 mod block;
 mod board;
+mod causes;
 mod console;
 mod differences;
 mod durations;
+mod essence;
 mod failure;
 mod fit;
 mod harmless;
@@ -28,6 +30,7 @@ mod scope;
 mod summary;
 mod table;
 mod terminal;
+mod warnings;
 
 pub use console::{Console, PlanOutput};
 pub use durations::read_durations;

@@ -13,6 +13,7 @@ mod support;
 
 use nix::sys::signal::Signal;
 use support::run::wait_until;
+use support::terminal::AtTerminal;
 use support::{Finished, Project, Running, SIMPLE};
 
 /// A stack whose apply holds the lock until it is stopped.
@@ -63,6 +64,33 @@ fn a_held_lock_shows_its_holder_and_what_to_do() {
         .stderr_has("lock id  ")
         .stderr_has("still running")
         .stderr_has("hint: wait with `--lock-timeout 5m`");
+}
+
+#[test]
+fn waiting_for_a_lock_names_its_holder_once_and_goes_on_when_it_is_free() {
+    let (project, holder) = holding();
+    let waiting = project.start("plan x --lock-timeout 60s");
+    wait_until("it is told", || project.newest_events().contains("lock_awaited"));
+
+    stop(holder);
+    let run = waiting.wait().succeeds();
+
+    let told: Vec<&str> = run.stderr.lines().filter(|line| line.contains("waiting for the lock")).collect();
+    assert_eq!(told.len(), 1, "{run}");
+    assert!(told[0].starts_with("  · 01-a/x  waiting for the lock of "), "{run}");
+    assert!(told[0].contains(" (apply since ") && told[0].ends_with(" UTC)"), "{run}");
+    assert_eq!(run.stderr.matches("· 01-a/x  planning").count(), 2, "{run}");
+}
+
+#[test]
+fn a_live_view_shows_whom_a_stack_waits_for() {
+    let (project, holder) = holding();
+    let waiting = AtTerminal::start(project.command("plan x --lock-timeout 60s"));
+
+    waiting.sees("waiting for the lock of ").sees("(apply since ");
+
+    stop(holder);
+    waiting.wait();
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod support;
 
 use std::os::unix::fs::PermissionsExt;
 
-use support::{Project, SIMPLE, tofu};
+use support::{Finished, Project, SIMPLE, tofu};
 
 /// Nothing built into tofu changes by itself, so a script stands before the real one: after a
 /// refresh-only plan of a stack with a file `drifted` it adds the message that tofu would write.
@@ -296,4 +296,137 @@ fn an_apply_that_fails_half_way_counts_what_it_made() {
     let stacks = run.json()["stacks"].clone();
     assert_eq!((&stacks[0]["result"], &stacks[0]["add"]), (&"failed".into(), &1.into()), "{run}");
     run.stderr_has("failed after +1 ~0 -0");
+}
+
+/// A stack whose provider cannot be had: nobody listens where it should come from.
+fn without_registry(provider: &str) -> String {
+    format!(
+        "terraform {{\n  required_providers {{\n    p = {{ source = \"localhost:1/acme/{provider}\" }}\n  }}\n}}\n"
+    )
+}
+
+/// Returns what was told, without times and without how the network words it.
+fn told(run: &Finished) -> String {
+    let line = |line: &str| match line.split_once(" could not connect to ") {
+        Some((words, _)) => format!("{words} …"),
+        None => {
+            line.split(' ').filter(|word| !is_time(word)).collect::<Vec<_>>().join(" ").trim_end().to_owned()
+        }
+    };
+    run.stderr.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn is_time(word: &str) -> bool {
+    word.strip_suffix('s').is_some_and(|seconds| seconds.parse::<f64>().is_ok())
+}
+
+#[test]
+fn one_cause_that_hits_many_stacks_is_told_once_with_their_names() {
+    let stack = |number: usize| without_registry(["even", "odd"][number % 2]);
+    let project = (1..=14)
+        .fold(Project::new(), |project, number| project.stack(&format!("a/s{number:02}"), &stack(number)));
+    let project = project.stack("b/sound", SIMPLE);
+
+    let run = project.run("plan --all --parallelism 1").exits(69);
+
+    let told = told(&run).replace(&project_name(&project), "lab").replace(&version(&run), "1.x");
+    insta::assert_snapshot!(told, @r"
+      lab · 15 stacks · 1 at once · tofu 1.x
+      · a/s01    initialising
+      ✗ a/s01    failed
+    error[unavailable]: a/s01: Failed to resolve provider packages
+      Could not resolve provider localhost:1/acme/odd: …
+    hint: a provider cannot be fetched: check its source and version in `infrastructure/a/s01`, the network, HTTPS_PROXY, or the mirror in the tofu CLI configuration; then `infra init a/s01`
+      · a/s02    initialising
+      ✗ a/s02    failed like a/s01
+      · a/s03    initialising
+      ✗ a/s03    failed like a/s01
+      · a/s04    initialising
+      · b/sound  planning
+      ✓ b/sound  +1 ~0 -0
+
+      stack    result     add  change  destroy  time
+      b/sound  ✓ changes    1       0        0
+
+      ✗ 14 stacks failed for one reason: Failed to resolve provider packages
+          each with its own: localhost:1/acme/even (7), localhost:1/acme/odd (7)
+          a/s01, a/s02, a/s03, a/s04, a/s05, a/s06, a/s07, a/s08, a/s09, a/s10, a/s11, a/s12 and 2 more
+
+      14 failed · 1 with changes ·
+      next: mend what failed, then `infra plan --resume`
+    ");
+    let events = project.newest_events();
+    assert_eq!(events.matches("\"type\":\"stack_finished\"").count(), 15, "each is recorded");
+    let report = project.run("plan --all --json").json();
+    let errors =
+        report["stacks"].as_array().expect("stacks").iter().filter(|stack| stack["error"].is_object());
+    assert_eq!(errors.count(), 14, "the report keeps the error of each stack");
+}
+
+fn project_name(project: &Project) -> String {
+    project.root().file_name().expect("a name").to_string_lossy().into_owned()
+}
+
+fn version(run: &Finished) -> String {
+    let (_, rest) = run.stderr.split_once(" · tofu ").expect("a heading");
+    rest.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn one_cause_is_told_once_to_who_wants_failures_only_and_to_each_stack_with_v() {
+    let project = (1..=6).fold(Project::new(), |project, number| {
+        project.stack(&format!("a/s{number}"), &without_registry("x"))
+    });
+
+    let quiet = project.run("-q plan --all").exits(69);
+    let verbose = project.run("-v validate --all").exits(69);
+
+    assert_eq!(quiet.stderr.matches("error[unavailable]").count(), 1, "{quiet}");
+    assert!(quiet.stderr.contains("✗ 6 stacks failed for one reason: "), "{quiet}");
+    assert!(quiet.stderr.contains("      a/s1, a/s2, a/s3, a/s4, a/s5, a/s6\n"), "{quiet}");
+    assert_eq!(verbose.stderr.matches("error[unavailable]").count(), 6, "{verbose}");
+}
+
+#[test]
+fn the_same_warning_of_many_stacks_is_told_once() {
+    let project = (1..=4).fold(Project::new(), |project, number| {
+        let values = format!("infrastructure/a/s{number}/terraform.tfvars");
+        project.stack(&format!("a/s{number}"), SIMPLE).file(&values, "unknown = 1\n")
+    });
+
+    let run = project.run("plan --all --parallelism 1").succeeds();
+
+    let warnings: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings.len(), 2, "{run}");
+    assert!(warnings[0].starts_with("warning: a/s1: Value for undeclared variable"), "{run}");
+    assert_eq!(warnings[1], "warning: Value for undeclared variable, as in a/s1: a/s2, a/s3, a/s4");
+}
+
+#[test]
+fn validate_and_test_have_no_columns_of_changes_and_tests_are_counted() {
+    let project = Project::new()
+        .stack("a/good", TESTED)
+        .file("infrastructure/a/good/tests/a.tftest.hcl", &assertion("x"))
+        .stack("a/bad", TESTED)
+        .file("infrastructure/a/bad/a.tftest.hcl", &assertion("y"))
+        .stack("a/none", SIMPLE);
+
+    let (validated, tested) = (project.run("validate --all").succeeds(), project.run("test --all").exits(1));
+
+    let head = |run: &Finished| {
+        let line = run.stderr.lines().find(|line| line.starts_with("  stack ")).expect("a table");
+        line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(head(&validated), ["stack", "result", "time"]);
+    assert_eq!(head(&tested), ["stack", "result", "passed", "failed", "time"]);
+    tested.stderr_has("passed 1 test").stderr_has("failed: 1 of 1 tests");
+}
+
+#[test]
+fn a_stack_that_is_prepared_outside_of_a_run_is_named() {
+    let project = Project::new().stack("a/x", &without_registry("x")).stack("a/y", SIMPLE);
+
+    for command in ["output x", "show x", "state list x"] {
+        project.run(command).exits(69).stderr_has("  · a/x  initialising\n").stderr_lacks("…");
+    }
 }

@@ -108,8 +108,9 @@ fn a_window_that_changes_its_size_shows_no_torn_and_no_doubled_rows() {
 fn what_is_told_while_the_window_changes_its_size_stays_readable() {
     let project = gated(30);
     for number in 0..30 {
-        let wrong = "module \"x\" {\n  source = \"./nowhere\"\n}\n";
-        project.write(&format!("infrastructure/01-a/stack-{number:03}/main.tf"), wrong);
+        // One cause of many failures would be told once.
+        let wrong = format!("module \"x\" {{\n  source = \"./nowhere-{number}\"\n}}\n");
+        project.write(&format!("infrastructure/01-a/stack-{number:03}/main.tf"), &wrong);
     }
     let window = Tmux::start(&project.command("init --all --parallelism 8"), 80, 24);
     window.until("8 stacks run", |rows| rows.iter().filter(|row| is_running(row)).count() == 8);
@@ -162,5 +163,27 @@ fn the_question_lists_saved_plans_with_their_age_and_d_shows_their_attributes_at
         let said: Vec<&String> = rows[end + 1..].iter().filter(|row| !row.is_empty()).collect();
         assert_eq!(said[0], "  nothing was done", "{rows:#?}");
         assert!(said.len() == 1 || said[1].starts_with("Pane is dead"), "{rows:#?}");
+    }
+}
+
+#[test]
+fn one_cause_of_many_failures_fits_a_screen_at_any_width_and_breaks_at_spaces() {
+    let project = (1..=16).fold(Project::new(), |project, number| {
+        let wrong = "module \"x\" {\n  source = \"./nowhere\"\n}\n";
+        project.stack(&format!("01-a/stack-{number:03}"), wrong)
+    });
+    for (columns, most) in [(80, 18), (200, 15)] {
+        let window = Tmux::start(&project.command("init --all"), columns, 24);
+
+        assert_eq!(window.wait(), 1);
+
+        let told = window.history();
+        let words = told.iter().flat_map(|row| row.split_whitespace()).collect::<Vec<_>>().join(" ");
+        let names = (1..=12).map(|number| format!("01-a/stack-{number:03}")).collect::<Vec<_>>().join(", ");
+        let cause = "✗ 16 stacks failed for one reason: Unreadable module directory";
+        assert_eq!(words.matches("error: 01-a/stack-").count(), 1, "{told:#?}");
+        assert!(words.contains(&format!("{cause} {names} and 4 more 16 failed · ")), "{told:#?}");
+        let lines = told.iter().filter(|row| !row.is_empty() && !row.starts_with("Pane is dead")).count();
+        assert!(lines <= most, "{lines} lines: {told:#?}");
     }
 }

@@ -31,6 +31,7 @@ impl<'a> Conductor<'a> {
         }
         let mut report = self.outcome(run).await;
         report.duration_s = seconds(since, self.session.clock.now());
+        report.tests = self.session.reached_by(&run.stack.id).and_then(|reached| reached.tests);
         self.held.borrow_mut().push(report);
         self.release_held();
         Turn::Ended

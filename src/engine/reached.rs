@@ -4,7 +4,7 @@
 //! what was not. Begin at [`Reached`].
 
 use super::session::Session;
-use crate::model::{Action, ChangeCounts, ResourceChange, Safe, StackId, Step};
+use crate::model::{Action, ChangeCounts, ResourceChange, Safe, StackId, Step, TestCounts};
 
 /// How far a stack came.
 #[derive(Clone, Copy, Debug)]
@@ -13,13 +13,15 @@ pub(super) struct Reached {
     pub step: Step,
     /// What was done to its resources, as far as tofu told.
     pub done: ChangeCounts,
+    /// How its tests came out.
+    pub tests: Option<TestCounts>,
 }
 
 impl Reached {
     /// Begins with a step.
     pub const fn new(step: Step) -> Self {
         let done = ChangeCounts { add: 0, change: 0, destroy: 0, replace: 0, import: 0 };
-        Self { step, done }
+        Self { step, done, tests: None }
     }
 
     /// Counts a resource that is done.
@@ -59,6 +61,13 @@ impl Session {
     pub(super) fn count_done(&self, stack: &StackId, address: &Safe, action: Action) {
         if let Some(reached) = self.reached.borrow_mut().get_mut(stack) {
             reached.count(address, action);
+        }
+    }
+
+    /// Notes how the tests of a stack came out.
+    pub(super) fn count_tests(&self, stack: &StackId, tests: TestCounts) {
+        if let Some(reached) = self.reached.borrow_mut().get_mut(stack) {
+            reached.tests = Some(tests);
         }
     }
 

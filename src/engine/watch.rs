@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::process::ExitStatus;
 
 use super::failure::Stop;
+use super::lock_wait::LockWait;
 use super::session::Session;
 use super::working::{forget_the_dead, notes_for};
 use crate::error::Result;
@@ -94,8 +95,12 @@ pub(super) async fn listen<'a>(
         Some(Err(_)) | None => call,
     };
     session.begin_step(stack, step);
-    let ear = Ear { session, stack, step, telling, heard: RefCell::default(), held: RefCell::default() };
-    let status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)).await?;
+    let (heard, held) = (RefCell::default(), RefCell::default());
+    let ear = Ear { session, stack, step, telling, heard, held, lock: LockWait::default() };
+    let status = tokio::select! {
+        status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)) => status?,
+        never = ear.lock.tell_holders(session, stack) => match never {},
+    };
     if takes_locks && (status.success() || says_changes(step, status)) {
         forget_the_dead(&session.project, stack);
     }
@@ -135,12 +140,20 @@ struct Ear<'a> {
     telling: Telling,
     heard: RefCell<Heard>,
     held: RefCell<Vec<(Stream, Raw)>>,
+    lock: LockWait,
 }
 
 impl Ear<'_> {
     fn hear(&self, stream: Stream, line: Raw) {
-        // How far the refresh is says nothing about values.
-        let progress = self.is_message(stream, &line) && messages::refresh(&line).is_some();
+        // How far it is says nothing about values.
+        let is_message = self.is_message(stream, &line);
+        let progress = is_message.then(|| messages::progress(&line)).flatten();
+        let goes_on = is_message && progress != Some(Message::LockAwaited) && !messages::is_problem(&line);
+        if goes_on && self.lock.end() {
+            let (stack, step) = (self.stack.clone(), self.step);
+            self.session.events.emit(RunEvent::LockTaken { stack, step });
+        }
+        let progress = progress.is_some();
         if self.telling == Telling::AtOnce || progress {
             self.take(stream, &line);
         } else {
@@ -187,6 +200,8 @@ impl Ear<'_> {
             }
             Some(Message::Planned(change)) => heard.changes.push(change),
             Some(Message::Drifted(change)) => heard.drift.push(change),
+            Some(Message::LockAwaited) => self.lock.begin(),
+            Some(Message::Tests(counts)) => self.session.count_tests(&stack, counts),
             Some(Message::Outputs(changed)) => heard.outputs_changed = changed,
             Some(Message::Refreshed) => {
                 heard.refreshed += 1;

@@ -1,7 +1,10 @@
 //! Who holds the lock of a state, as OpenTofu tells it and as this program knows it.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::Safe;
 
 /// The operation in the lock of a state that was moved.
 pub const MOVED: &str = "moved";
@@ -42,6 +45,18 @@ impl LockInfo {
     pub fn created_at(&self) -> Option<Timestamp> {
         self.created.parse().ok()
     }
+}
+
+/// Who is waited for, as it is told while tofu waits for a lock.
+#[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct LockHolder {
+    /// `user@host`.
+    pub who: Safe,
+    /// What is being done, such as `apply`.
+    pub operation: Safe,
+    /// Since when, where that is known.
+    #[schemars(with = "Option<String>")]
+    pub since: Option<Timestamp>,
 }
 
 /// The process that took a lock through the embedded server, so that a dead one can be recognised.

@@ -95,6 +95,27 @@ impl StackError {
     }
 }
 
+/// How many tests of a stack came out how.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct TestCounts {
+    /// Did as they should.
+    pub passed: u32,
+    /// Did not.
+    pub failed: u32,
+    /// Could not be finished.
+    pub errored: u32,
+    /// Were not run.
+    pub skipped: u32,
+}
+
+impl TestCounts {
+    /// Returns how many did not pass although they ran.
+    pub const fn bad(self) -> u32 {
+        self.failed + self.errored
+    }
+}
+
 /// What became of one stack.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct StackReport {
@@ -124,6 +145,9 @@ pub struct StackReport {
     pub duration_s: f64,
     /// Why it failed.
     pub error: Option<StackError>,
+    /// How its tests came out, where there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<TestCounts>,
 }
 
 impl StackReport {
@@ -154,6 +178,7 @@ impl StackReport {
             import: 0,
             duration_s: 0.0,
             error,
+            tests: None,
         }
     }
 

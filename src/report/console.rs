@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use super::causes::{Causes, SharedCause, Telling, shared_causes};
 use super::differences::difference_lines;
 use super::failure::{show_hints, show_stack_error};
 use super::fit::{padded, shortened, text_width};
@@ -17,10 +18,11 @@ use super::plan_text::{Listing, listing, visible, whole};
 use super::scope::Scope;
 use super::summary::{self, Fold};
 use super::terminal::{Terminal, Tone, Verbosity};
+use super::warnings::Warnings;
 use crate::events::{Proposal, Question, RunEvent};
 use crate::model::{
-    Diagnostic, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, Severity, StackId, StackReport,
-    StackResult, Step, few, human_duration,
+    Diagnostic, LockHolder, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, Severity, StackId,
+    StackReport, StackResult, Step, few, human_duration,
 };
 
 /// Returns the room for ids beside signs, words and times.
@@ -62,8 +64,12 @@ pub struct Console {
     shown: BTreeMap<StackId, Vec<ResourceChange>>,
     /// Which saved plans were told to be taken, since a plan is looked at again in its turn.
     taken: BTreeSet<(StackId, Timestamp)>,
-    /// Warnings of tofu that were shown, so that a second step does not repeat them.
-    warned: BTreeSet<String>,
+    /// Why stacks failed so far, so that one cause is told once.
+    causes: Causes,
+    /// Warnings that were shown, so that neither a second step nor another stack repeats them.
+    warnings: Warnings,
+    /// Stacks of which was told that they wait for a lock.
+    awaiting: BTreeSet<StackId>,
 }
 
 impl Console {
@@ -84,7 +90,9 @@ impl Console {
             listings: BTreeMap::new(),
             shown: BTreeMap::new(),
             taken: BTreeSet::new(),
-            warned: BTreeSet::new(),
+            causes: Causes::default(),
+            warnings: Warnings::default(),
+            awaiting: BTreeSet::new(),
         }
     }
 
@@ -111,6 +119,10 @@ impl Console {
         if self.terminal.verbosity() == Verbosity::Quiet {
             return;
         }
+        let is_repeated = stack.is_some_and(|stack| !self.warnings.is_first(stack, message));
+        if is_repeated && self.terminal.verbosity() < Verbosity::Verbose {
+            return;
+        }
         let about = stack.map(|id| format!("{id}: ")).unwrap_or_default();
         let line = format!("{}: {about}{}", self.terminal.paint(Tone::Warn, "warning"), message);
         self.note(&line);
@@ -124,13 +136,36 @@ impl Console {
         }
         if self.is_live() {
             self.live.set_doing(stack, step.doing().to_owned());
-        } else {
+        } else if step != Step::Init || !self.is_storm() {
+            // Where stack after stack fails for one reason, one that goes on is told with its next step.
             self.note(&format!("  · {}  {}", self.column_of(stack), step.doing()));
         }
     }
 
-    /// Returns the id as wide as all others.
+    fn is_storm(&self) -> bool {
+        self.causes.is_storm() && self.terminal.verbosity() < Verbosity::Verbose
+    }
+
+    /// A live view is told each time, a log once.
+    fn lock_awaited(&mut self, stack: &StackId, holder: Option<&LockHolder>) {
+        let words = visible(&awaiting_words(holder));
+        if self.is_live() {
+            self.live.set_doing(stack, words);
+        } else if self.awaiting.insert(stack.clone()) {
+            self.note(&format!("  · {}  {words}", self.column_of(stack)));
+        }
+    }
+
+    fn lock_taken(&mut self, stack: &StackId, step: Step) {
+        self.awaiting.remove(stack);
+        self.step_started(stack, step);
+    }
+
+    /// Returns the id as wide as all others; where no run began, there are no others.
     fn column_of(&self, stack: &StackId) -> String {
+        if self.id_width == 0 {
+            return stack.to_string();
+        }
         padded(&shortened(stack.as_str(), self.id_width), self.id_width)
     }
 
@@ -162,9 +197,7 @@ impl Console {
 
     /// Errors are shown with their stack's result; warnings right away, each once.
     fn diagnostic(&mut self, stack: &StackId, diagnostic: &Diagnostic) {
-        if diagnostic.severity == Severity::Error
-            || !self.warned.insert(format!("{stack}{}", diagnostic.summary))
-        {
+        if diagnostic.severity == Severity::Error || !self.warnings.is_new(stack, &diagnostic.summary) {
             return;
         }
         let place = diagnostic.place.as_ref().map(|place| format!(" (at {place})")).unwrap_or_default();
@@ -240,8 +273,20 @@ impl Console {
         if self.is_folded(report.result) || (self.nothing_done && report.error.is_none()) {
             return;
         }
+        let telling = match self.terminal.verbosity() {
+            Verbosity::Verbose => Telling::Whole,
+            _ => self.causes.add(report),
+        };
         let sign = self.terminal.paint(summary::tone(report), summary::sign(report));
-        let words = summary::words(self.command, report);
+        let words = match &telling {
+            Telling::Whole => summary::words(self.command, report),
+            Telling::Like(first) => format!("failed like {first} "),
+            Telling::Count(stacks) => {
+                let like = summary::words(self.command, report);
+                return self.note(&format!("  {sign} {stacks} stacks by now: {like}"));
+            }
+            Telling::Nothing => return,
+        };
         // What did not run has a reason, and no time worth telling.
         let time = match &report.reason {
             Some(_) if !report.provisional => String::new(),
@@ -252,7 +297,9 @@ impl Console {
         match &report.error {
             Some(error) => self.live.above(|| {
                 self.terminal.alert_hanging(line, indent);
-                show_stack_error(&self.terminal, &report.id, error);
+                if telling == Telling::Whole {
+                    show_stack_error(&self.terminal, &report.id, error);
+                }
             }),
             None => self.live.above(|| self.terminal.note_hanging(line, indent)),
         }
@@ -287,18 +334,45 @@ impl Console {
             let Some(lines) = self.listings.remove(&stack.id) else { continue };
             self.terminal.group(stack.id.as_str(), &lines);
         }
+        let repeated = self.warnings.repeated();
+        repeated
+            .iter()
+            .for_each(|words| self.note(&format!("{}: {words}", self.terminal.paint(Tone::Warn, "warning"))));
         if self.nothing_done {
             return;
         }
+        let causes = match self.terminal.verbosity() {
+            Verbosity::Verbose => Vec::new(),
+            _ => shared_causes(report),
+        };
         if report.stacks.len() > 1 {
             self.note("");
-            let table = summary::table(report, self.fold(), self.terminal.columns());
+            let table = summary::table(report, (self.fold(), &causes), self.terminal.columns());
             table.iter().for_each(|line| self.note(&format!(" {line}")));
-            self.note("");
+            if !table.is_empty() {
+                self.note("");
+            }
+            causes.iter().for_each(|cause| self.shared_cause(cause));
+            if !causes.is_empty() {
+                self.note("");
+            }
             self.note(&format!("  {}", summary::count_line(report)));
         }
         for step in next_steps(report, &self.scope) {
             self.note(&format!("  {} {step}", self.terminal.paint(Tone::Strong, "next:")));
+        }
+    }
+
+    /// Tells what many stacks have in common; failures even to whoever wants nothing else.
+    fn shared_cause(&self, cause: &SharedCause<'_>) {
+        let (report, indent) = (cause.report, 6);
+        let sign = self.terminal.paint(summary::tone(report), summary::sign(report));
+        let heading = cause.heading(&summary::words(self.command, report));
+        let lines = cause.body().into_iter().map(|line| format!("      {line}"));
+        let lines = std::iter::once(format!("  {sign} {heading}")).chain(lines);
+        match cause.error() {
+            Some(_) => lines.for_each(|line| self.terminal.alert_hanging(&line, indent)),
+            None => lines.for_each(|line| self.terminal.note_hanging(&line, indent)),
         }
     }
 
@@ -356,6 +430,8 @@ impl Report for Console {
             RunEvent::Line { stack, text, .. } => self.line(stack, text),
             RunEvent::Resource { stack, address, message } => self.resource(stack, address, message),
             RunEvent::Refreshed { stack, resources } => self.refreshed(stack, *resources),
+            RunEvent::LockAwaited { stack, holder } => self.lock_awaited(stack, holder.as_ref()),
+            RunEvent::LockTaken { stack, step } => self.lock_taken(stack, *step),
             RunEvent::Diagnostic { stack, diagnostic } => self.diagnostic(stack, diagnostic),
             RunEvent::Planned { stack, changes, outputs_changed, text, saved_at } => {
                 self.planned(stack, (changes, *outputs_changed), text, *saved_at);
@@ -392,4 +468,11 @@ impl Report for Console {
 fn states_noted(stacks: &[StackId]) -> String {
     const NAMED: usize = 3;
     format!("infra.lock changed: {}; commit it", few(stacks, NAMED))
+}
+
+/// Says whom a stack waits for.
+fn awaiting_words(holder: Option<&LockHolder>) -> String {
+    let Some(LockHolder { who, operation, since }) = holder else { return "waiting for the lock".to_owned() };
+    let since = since.map(|since| format!(" since {}", since.strftime("%H:%M:%S UTC"))).unwrap_or_default();
+    format!("waiting for the lock of {who} ({operation}{since})")
 }

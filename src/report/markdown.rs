@@ -8,11 +8,12 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use super::causes::{SharedCause, shared_causes};
 use super::listen::Report;
 use super::summary;
 use crate::atomic_file;
 use crate::events::RunEvent;
-use crate::model::{ResourceChange, RunReport, StackId, StackReport};
+use crate::model::{ResourceChange, RunReport, StackError, StackId, StackReport};
 
 /// How much of the changes of one stack is listed.
 const LISTED: usize = 200;
@@ -53,7 +54,10 @@ impl MarkdownSummary {
             text.push_str(&row(report, stack));
         }
         text.push_str(&format!("\n{}\n", summary::count_line(report)));
-        for stack in &report.stacks {
+        let causes = shared_causes(report);
+        causes.iter().for_each(|cause| text.push_str(&details_of(cause)));
+        let alone = |stack: &&StackReport| !causes.iter().any(|cause| cause.hits(&stack.id));
+        for stack in report.stacks.iter().filter(alone) {
             text.push_str(&self.details(stack));
         }
         text
@@ -63,8 +67,7 @@ impl MarkdownSummary {
     fn details(&self, stack: &StackReport) -> String {
         let mut lines: Vec<String> = Vec::new();
         if let Some(error) = &stack.error {
-            lines.push(error.summary.clone());
-            lines.extend(error.rest_of_detail().map(str::to_owned));
+            lines.extend(lines_of(error));
         } else {
             let changes = self.changes.get(&stack.id).map(Vec::as_slice).unwrap_or_default();
             let listed = changes.iter().take(LISTED);
@@ -76,10 +79,27 @@ impl MarkdownSummary {
         if lines.is_empty() {
             return String::new();
         }
-        let fence = fence_for(&lines);
-        let (id, body) = (escaped(stack.id.as_str()), lines.join("\n"));
-        format!("\n<details><summary>{id}</summary>\n\n{fence}\n{body}\n{fence}\n</details>\n")
+        unfolded(stack.id.as_str(), &lines)
     }
+}
+
+/// Returns one cause of many failures, with all the stacks that it hit.
+fn details_of(cause: &SharedCause<'_>) -> String {
+    let stacks = cause.stacks.iter().map(ToString::to_string);
+    let Some(error) = cause.error() else { return String::new() };
+    let lines: Vec<String> = lines_of(error).into_iter().chain([String::new()]).chain(stacks).collect();
+    unfolded(&format!("{} stacks failed for one reason", cause.stacks.len()), &lines)
+}
+
+fn lines_of(error: &StackError) -> Vec<String> {
+    let summary = std::iter::once(error.summary.as_str());
+    summary.chain(error.rest_of_detail()).map(str::to_owned).collect()
+}
+
+fn unfolded(title: &str, lines: &[String]) -> String {
+    let fence = fence_for(lines);
+    let (title, body) = (escaped(title), lines.join("\n"));
+    format!("\n<details><summary>{title}</summary>\n\n{fence}\n{body}\n{fence}\n</details>\n")
 }
 
 impl Report for MarkdownSummary {
@@ -96,6 +116,8 @@ impl Report for MarkdownSummary {
             | RunEvent::Resource { .. }
             | RunEvent::Refreshed { .. }
             | RunEvent::Diagnostic { .. }
+            | RunEvent::LockAwaited { .. }
+            | RunEvent::LockTaken { .. }
             | RunEvent::PlanDiffers { .. }
             | RunEvent::StatesNoted { .. }
             | RunEvent::StateRenamed { .. }
@@ -109,7 +131,7 @@ impl Report for MarkdownSummary {
 fn row(report: &RunReport, stack: &StackReport) -> String {
     let (id, words) = (escaped(stack.id.as_str()), escaped(&summary::words(report.command, stack)));
     let counts = summary::count_columns(report);
-    let counts: String = counts.iter().map(|(_, count)| format!(" {} |", count(stack.counts()))).collect();
+    let counts: String = counts.iter().map(|(_, count)| format!(" {} |", count(stack))).collect();
     format!("| {id} | {} {words} |{counts}\n", summary::sign(stack))
 }
 

@@ -129,7 +129,9 @@ impl Report for RunRecord {
                 self.dir.parent().into_iter().for_each(|runs| rename_in_runs(runs, was, stack));
             }
             RunEvent::Interrupted { .. } => self.logs.values_mut().for_each(|log| drop(log.flush())),
+            RunEvent::LockAwaited { stack, .. } => self.log(stack, "==> waiting for the lock"),
             RunEvent::RunStarted { .. }
+            | RunEvent::LockTaken { .. }
             | RunEvent::Warning { .. }
             | RunEvent::PlanDiffers { .. }
             | RunEvent::StatesNoted { .. }

@@ -1,9 +1,13 @@
 //! The table that ends a run over several stacks, and the words for each result.
 
+use super::causes::{SharedCause, shared_causes};
 use super::fit::{shortened, text_width};
 use super::table::Table;
 use super::terminal::{Terminal, Tone};
-use crate::model::{ChangeCounts, RunCommand, RunReport, StackReport, StackResult, human_duration};
+use crate::model::{
+    ChangeCounts, RunCommand, RunReport, StackId, StackReport, StackResult, TestCounts, counted,
+    human_duration,
+};
 
 /// Returns the sign of a result.
 pub(super) const fn sign(report: &StackReport) -> &'static str {
@@ -39,6 +43,11 @@ pub(super) fn words(command: RunCommand, report: &StackReport) -> String {
         StackResult::Failed if report.counts() != ChangeCounts::default() => {
             format!("failed after {}", report.counts())
         }
+        StackResult::Failed if tests(report).bad() > 0 => {
+            let TestCounts { passed, skipped, .. } = tests(report);
+            let bad = tests(report).bad();
+            format!("failed: {bad} of {} tests", passed + bad + skipped)
+        }
         StackResult::Failed => "failed".to_owned(),
         StackResult::Skipped => format!("skipped: {reason}"),
         StackResult::Deferred => format!("deferred {reason}"),
@@ -64,7 +73,10 @@ fn done(command: RunCommand, report: &StackReport) -> String {
         RunCommand::Apply => format!("applied {counts}"),
         RunCommand::Destroy => format!("destroyed {counts}"),
         RunCommand::Drift => format!("drifted {counts}"),
-        RunCommand::Test => "passed".to_owned(),
+        RunCommand::Test => match report.tests {
+            Some(tests) => format!("passed {}", counted(tests.passed as usize, "test")),
+            None => "passed".to_owned(),
+        },
     }
 }
 
@@ -78,21 +90,47 @@ pub(super) enum Fold {
 }
 
 /// What a table counts of a stack.
-type Count = (&'static str, fn(ChangeCounts) -> u32);
+type Count = (&'static str, fn(&StackReport) -> u32);
 
-/// Returns the columns of counts: the usual three, and those that some stack has anything in.
+/// Returns the columns of counts: the usual ones of a command, and those that some stack has anything in.
 pub(super) fn count_columns(report: &RunReport) -> Vec<Count> {
-    let usual: [Count; 3] = [("add", |of| of.add), ("change", |of| of.change), ("destroy", |of| of.destroy)];
-    let rare: [Count; 2] = [("replace", |of| of.replace), ("import", |of| of.import)];
-    let counts: Vec<ChangeCounts> = report.stacks.iter().map(StackReport::counts).collect();
-    let is_had = |(_, count): &Count| counts.iter().any(|counts| count(*counts) > 0);
-    usual.into_iter().chain(rare.into_iter().filter(is_had)).collect()
+    let (usual, rare): (&[Count], &[Count]) = match report.command {
+        RunCommand::Init | RunCommand::Validate => (&[], &[]),
+        RunCommand::Test => (
+            &[("passed", |of| tests(of).passed), ("failed", |of| tests(of).bad())],
+            &[("skipped", |of| tests(of).skipped)],
+        ),
+        RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy | RunCommand::Drift => (
+            &[("add", |of| of.add), ("change", |of| of.change), ("destroy", |of| of.destroy)],
+            &[("replace", |of| of.replace), ("import", |of| of.import)],
+        ),
+    };
+    let is_had = |(_, count): &&Count| report.stacks.iter().any(|stack| count(stack) > 0);
+    usual.iter().chain(rare.iter().filter(is_had)).copied().collect()
+}
+
+fn tests(report: &StackReport) -> TestCounts {
+    report.tests.unwrap_or_default()
 }
 
 /// Returns the lines of the table; where a screen is narrower, ids are shortened.
-pub(super) fn table(report: &RunReport, fold: Fold, columns: Option<usize>) -> Vec<String> {
-    let is_shown = |stack: &&StackReport| fold == Fold::Nothing || !is_quiet(report.command, stack.result);
+///
+/// What many stacks have in common is told beside the table.
+pub(super) fn table(
+    report: &RunReport,
+    (fold, causes): (Fold, &[SharedCause<'_>]),
+    columns: Option<usize>,
+) -> Vec<String> {
+    let is_told = |id: &StackId| causes.iter().any(|cause| cause.hits(id));
+    let is_shown = |stack: &&StackReport| {
+        let is_folded = fold == Fold::Quiet && is_quiet(report.command, stack.result);
+        !is_folded && !is_told(&stack.id)
+    };
     let shown: Vec<&StackReport> = report.stacks.iter().filter(is_shown).collect();
+    let told: usize = causes.iter().map(|cause| cause.stacks.len()).sum();
+    if told == report.stacks.len() {
+        return Vec::new();
+    }
     let mut lines = rows(report, &shown, usize::MAX);
     let widest = lines.iter().map(|line| text_width(line)).max().unwrap_or(0);
     // One column is the indent, and the last stays free.
@@ -100,7 +138,7 @@ pub(super) fn table(report: &RunReport, fold: Fold, columns: Option<usize>) -> V
         let ids = shown.iter().map(|stack| text_width(stack.id.as_str())).max().unwrap_or(0);
         lines = rows(report, &shown, ids.saturating_sub(excess).max(NARROWEST));
     }
-    let folded = report.stacks.len() - shown.len();
+    let folded = report.stacks.len() - shown.len() - told;
     if folded > 0 {
         lines.push(format!(" … and {folded} more"));
     }
@@ -115,7 +153,7 @@ fn rows(report: &RunReport, shown: &[&StackReport], id_width: usize) -> Vec<Stri
     let names = columns.iter().map(|(name, _)| *name);
     let mut table = Table::new(["stack", "result"].into_iter().chain(names).chain(["time"]));
     for stack in shown {
-        let counts = columns.iter().map(|(_, count)| count(stack.counts()).to_string());
+        let counts = columns.iter().map(|(_, count)| count(stack).to_string());
         let result = format!("{} {}", sign(stack), result_word(report.command, stack));
         let head = [shortened(stack.id.as_str(), id_width), result];
         table.row(head.into_iter().chain(counts).chain([human_duration(stack.duration_s)]));
@@ -162,9 +200,16 @@ pub(super) const fn is_quiet(command: RunCommand, result: StackResult) -> bool {
 
 /// Writes the table of a finished run, with the reasons, to stdout.
 pub fn show_report(terminal: &Terminal, report: &RunReport) {
-    let table = table(report, Fold::Nothing, terminal.out_columns());
+    let causes = shared_causes(report);
+    let table = table(report, (Fold::Nothing, &[]), terminal.out_columns());
     table.iter().for_each(|line| terminal.data_line(&format!(" {line}")));
-    for stack in &report.stacks {
+    for cause in &causes {
+        let words = cause.heading(&words(report.command, cause.report));
+        terminal.data_hanging(&format!("  {} {words}", sign(cause.report)), 6);
+        cause.body().iter().for_each(|line| terminal.data_hanging(&format!("      {line}"), 6));
+    }
+    let is_alone = |stack: &&StackReport| !causes.iter().any(|cause| cause.hits(&stack.id));
+    for stack in report.stacks.iter().filter(is_alone) {
         let why = stack.error.as_ref().map(|error| &error.summary).or(stack.reason.as_ref());
         if let Some(why) = why {
             terminal.data_hanging(&format!("  {} {}: {why}", sign(stack), stack.id), 6);
@@ -212,8 +257,8 @@ mod tests {
         let usual = ChangeCounts { add: 2, ..ChangeCounts::default() };
         let replacing = ChangeCounts { replace: 1, import: 3, ..ChangeCounts::default() };
 
-        let plain = table(&report(vec![stack("a", usual)]), Fold::Nothing, None);
-        let full = table(&report(vec![stack("a", usual), stack("b", replacing)]), Fold::Nothing, None);
+        let plain = table(&report(vec![stack("a", usual)]), (Fold::Nothing, &[]), None);
+        let full = table(&report(vec![stack("a", usual), stack("b", replacing)]), (Fold::Nothing, &[]), None);
 
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(words(&plain[0]), ["stack", "result", "add", "change", "destroy", "time"]);
@@ -226,7 +271,7 @@ mod tests {
         let provisional = stack("b", ChangeCounts::default()).provisional("uses outputs of a");
         let report = report(vec![stack("a", ChangeCounts::default()), provisional]);
 
-        assert!(table(&report, Fold::Nothing, None)[2].contains("✓ provisional"));
+        assert!(table(&report, (Fold::Nothing, &[]), None)[2].contains("✓ provisional"));
         assert!(count_line(&report).starts_with("1 with changes · 1 provisional · "));
     }
 
@@ -235,12 +280,12 @@ mod tests {
         let id = format!("01-a/{}-end", "x".repeat(90));
         let report = report(vec![stack(&id, ChangeCounts::default()), stack("b", ChangeCounts::default())]);
 
-        let narrow = table(&report, Fold::Nothing, Some(80));
+        let narrow = table(&report, (Fold::Nothing, &[]), Some(80));
 
         assert!(narrow.iter().all(|line| text_width(line) + 1 < 80), "{narrow:#?}");
         assert!(narrow[1].contains("01-a/xxx") && narrow[1].contains("…") && narrow[1].contains("xx-end"));
-        assert!(table(&report, Fold::Nothing, None)[1].contains(&id));
-        assert!(table(&report, Fold::Nothing, Some(200))[1].contains(&id));
+        assert!(table(&report, (Fold::Nothing, &[]), None)[1].contains(&id));
+        assert!(table(&report, (Fold::Nothing, &[]), Some(200))[1].contains(&id));
     }
 
     #[test]
@@ -250,7 +295,7 @@ mod tests {
         let report = report(vec![stopped("a").with_reason("while applying"), waiting]);
 
         assert_eq!(words(report.command, &report.stacks[0]), "interrupted: while applying");
-        assert!(table(&report, Fold::Nothing, None)[2].contains("· not begun"));
+        assert!(table(&report, (Fold::Nothing, &[]), None)[2].contains("· not begun"));
         assert!(count_line(&report).starts_with("1 interrupted · 1 not begun · "));
     }
 }

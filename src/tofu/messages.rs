@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::hints::signs_in;
-use crate::model::{Action, Diagnostic, Mask, ResourceChange, Safe, Severity};
+use crate::model::{Action, Diagnostic, Mask, ResourceChange, Safe, Severity, TestCounts};
 use crate::process::Raw;
 
 /// A message the engine acts on.
@@ -27,6 +27,10 @@ pub enum Message {
     Refreshing,
     /// It is known how one resource is.
     Refreshed,
+    /// The lock of the state is not had at once.
+    LockAwaited,
+    /// How the tests came out.
+    Tests(TestCounts),
     /// A resource began, ended or failed.
     Resource {
         /// Its address.
@@ -40,10 +44,11 @@ pub enum Message {
     Other(Safe),
 }
 
-/// How the messages end that a resource is being looked at, and that this is done. The type is
-/// the last key, so no value can be taken for it.
+/// How the messages end that a resource is being looked at, that this is done, and that a lock is
+/// waited for. The type is the last key, so no value can be taken for it.
 const REFRESHING: &[u8] = br#""type":"refresh_start"}"#;
 const REFRESHED: &[u8] = br#""type":"refresh_complete"}"#;
+const LOCK_AWAITED: &[u8] = br#""type":"state_lock_acquire"}"#;
 
 /// The parts of a line that are read; the rest may be anything.
 #[derive(Deserialize)]
@@ -56,20 +61,30 @@ struct Line {
     change: Option<Value>,
     outputs: Option<Value>,
     hook: Option<Value>,
+    test_summary: Option<Value>,
 }
 
-/// Reads one line that tells how far looking at resources is; `None` if it tells something else.
+/// Reads one line that tells how far tofu is and holds no value; `None` if it tells something else.
 ///
 /// There are two for each resource, and nothing else of them is of use; not worth parsing.
-pub fn refresh(line: &Raw) -> Option<Message> {
+pub fn progress(line: &Raw) -> Option<Message> {
     let line = line.unmasked().trim_ascii_end();
-    let refreshing = line.ends_with(REFRESHING).then_some(Message::Refreshing);
-    refreshing.or_else(|| line.ends_with(REFRESHED).then_some(Message::Refreshed))
+    let known = [
+        (REFRESHING, Message::Refreshing),
+        (REFRESHED, Message::Refreshed),
+        (LOCK_AWAITED, Message::LockAwaited),
+    ];
+    known.into_iter().find(|(end, _)| line.ends_with(end)).map(|(_, message)| message)
+}
+
+/// Returns whether a line is a message about a problem.
+pub fn is_problem(line: &Raw) -> bool {
+    line.unmasked().trim_ascii_end().ends_with(br#""type":"diagnostic"}"#)
 }
 
 /// Reads one line; `None` if it is no message of OpenTofu.
 pub fn parse(line: &Raw, mask: &dyn Mask) -> Option<Message> {
-    if let Some(message) = refresh(line) {
+    if let Some(message) = progress(line) {
         return Some(message);
     }
     let line: Line = serde_json::from_slice(line.unmasked()).ok()?;
@@ -78,6 +93,7 @@ pub fn parse(line: &Raw, mask: &dyn Mask) -> Option<Message> {
         "planned_change" => planned(line.change.as_ref()?, mask).map(Message::Planned),
         "resource_drift" => drifted(line.change.as_ref()?, mask).map(Message::Drifted),
         "outputs" => Some(Message::Outputs(changed_outputs(line.outputs.as_ref()?))),
+        "test_summary" => serde_json::from_value(line.test_summary?).ok().map(Message::Tests),
         "apply_complete" => resource(line.hook.as_ref()?, &line.message, Moment::Done, mask),
         kind if kind.starts_with("apply_") => {
             resource(line.hook.as_ref()?, &line.message, Moment::UnderWay, mask)
@@ -277,6 +293,16 @@ mod tests {
 
         assert_eq!(parsed(&line("complete")), Some(Message::Refreshed));
         assert_eq!(parsed(&line("start")), Some(Message::Refreshing));
+    }
+
+    #[test]
+    fn waiting_for_a_lock_and_the_count_of_tests_are_told() {
+        let awaited = r#"{"@level":"info","@message":"Acquiring state lock.","type":"state_lock_acquire"}"#;
+        let tests = r#"{"type":"test_summary","test_summary":{"status":"fail","passed":2,"failed":1}}"#;
+
+        let counts = TestCounts { passed: 2, failed: 1, errored: 0, skipped: 0 };
+        assert_eq!(parsed(awaited), Some(Message::LockAwaited));
+        assert_eq!(parsed(tests), Some(Message::Tests(counts)));
     }
 
     #[test]

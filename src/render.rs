@@ -25,6 +25,7 @@ pub mod plugin;
 mod python;
 mod read_keys;
 mod recorded;
+pub mod removal;
 mod rewrite;
 pub mod settings;
 mod tree;

@@ -8,6 +8,10 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "configure/odd_data.rs"]
+mod odd_data;
+#[path = "configure/removals.rs"]
+mod removals;
 mod support;
 #[path = "support/tools.rs"]
 mod tools;

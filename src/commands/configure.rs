@@ -4,6 +4,7 @@ mod data_check;
 mod generate;
 mod init;
 mod plugins;
+mod removal;
 mod seal;
 mod show;
 
@@ -12,6 +13,7 @@ use clap::Args;
 pub(super) use data_check::data_warnings;
 pub(super) use generate::has_templates;
 
+use self::removal::Made;
 use super::Context;
 use crate::error::{Error, Exit, Result};
 use crate::model::Project;
@@ -19,19 +21,22 @@ use crate::project;
 use crate::render::changes::{Changes, Comparison, Overwrite, Reason, compare};
 use crate::render::manifest::Manifest;
 use crate::render::recorded_files;
+use crate::render::removal::Removal;
 use crate::render::write::{Place, write_tree};
-use crate::render::{GeneratedFile, Inputs, Turn, diff};
+use crate::render::{GeneratedFile, Turn, diff};
 
 /// Render templates and data into the tree that tofu runs in
 ///
 /// Everything is checked and rendered in memory first, secrets are encrypted there; then each
-/// file is replaced whole, or nothing is touched at all.
+/// file is replaced whole, or nothing is touched at all. Where encrypted files or more than half
+/// of the tree would go, it asks first.
 ///
 /// Examples:
 ///   infra configure                 validate, render, encrypt, write
 ///   infra configure --check         exit 1 and a diff where the tree is stale
 ///   infra configure --diff          what would change, without writing it
-///   infra configure --force         also replace files that were edited by hand
+///   infra configure --force         also replace files that were edited by hand, and remove
+///                                   whatever is no longer rendered
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct ConfigureArgs {
@@ -41,7 +46,7 @@ pub struct ConfigureArgs {
     /// Show what would change, and write nothing
     #[arg(long)]
     diff: bool,
-    /// Replace files that were edited by hand, too
+    /// Replace files that were edited by hand, too, and remove much without a question
     #[arg(long)]
     force: bool,
     /// Do not prepare the stacks whose credentials are there
@@ -64,7 +69,8 @@ pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
     if args.check || args.diff {
         return Ok(report(args, &changes, context));
     }
-    write(&project, (&before, &made.inputs), &changes, context).await?;
+    write(Made { project: &project, before: &before, inputs: &made.inputs }, &changes, overwrite, context)
+        .await?;
     drop(turn);
     if !args.no_init {
         init::init_where_credentials_are(context).await?;
@@ -82,7 +88,8 @@ pub(super) async fn bring_up_to_date(context: &Context) -> Result<()> {
     let made = generate::generate(&project, Overwrite::Never, context).await?;
     let before = Manifest::load(&project.infra_dir())?;
     let changes = find_changes(&project, &before, &made.files, Overwrite::Never, context).await?;
-    write(&project, (&before, &made.inputs), &changes, context).await
+    let made = Made { project: &project, before: &before, inputs: &made.inputs };
+    write(made, &changes, Overwrite::Never, context).await
 }
 
 /// Returns what was edited since the last `configure` of a project; nothing where that cannot be told.
@@ -117,19 +124,18 @@ fn report(args: &ConfigureArgs, changes: &Changes, context: &Context) -> Exit {
     if changes.is_empty() { Exit::OK } else { crate::error::Kind::Failed.exit() }
 }
 
-async fn write(
-    project: &Project,
-    (before, inputs): (&Manifest, &Inputs),
-    changes: &Changes,
-    context: &Context,
-) -> Result<()> {
+async fn write(made: Made<'_>, changes: &Changes, overwrite: Overwrite, context: &Context) -> Result<()> {
     context.interrupts.catch_up().await;
     if context.interrupts.any() {
         return Err(Error::interrupted("stopped before anything was written"));
     }
-    refuse_conflicts(changes, context)?;
-    let infra_dir = project.infra_dir();
-    write_tree(Place { root: &project.root, infra_dir: &infra_dir, before, inputs }, changes)?;
+    let much = removal::much(changes, overwrite);
+    refuse_conflicts(changes, much.as_ref(), context)?;
+    if let Some(much) = much {
+        removal::ask(&much, made, context).await?;
+    }
+    let (root, infra_dir) = (&made.project.root, made.project.infra_dir());
+    write_tree(Place { root, infra_dir: &infra_dir, before: made.before, inputs: made.inputs }, changes)?;
     show::summary(changes, context);
     Ok(())
 }
@@ -152,7 +158,7 @@ async fn find_changes(
 }
 
 /// Refuses to undo what a person did, and shows what it would be.
-fn refuse_conflicts(changes: &Changes, context: &Context) -> Result<()> {
+fn refuse_conflicts(changes: &Changes, much: Option<&Removal>, context: &Context) -> Result<()> {
     let Some(first) = changes.conflicts.first() else { return Ok(()) };
     for conflict in &changes.conflicts {
         context.terminal.note(diff::unified(&conflict.change).trim_end());
@@ -164,7 +170,11 @@ fn refuse_conflicts(changes: &Changes, context: &Context) -> Result<()> {
             format!("{count} files, `{path}` among them, hold what was not generated")
         }
     };
-    let error = Error::failed(message).detail("nothing was written; the diff above is what would be lost");
+    let mut error =
+        Error::failed(message).detail("nothing was written; the diff above is what would be lost");
+    if let Some(much) = much {
+        error = error.detail(format!("`--force` would also remove {}", removal::words(much)));
+    }
     let removes = changes.conflicts.iter().all(|conflict| conflict.change.after.is_none());
     Err(if removes {
         error.hint("its template is gone; remove it: `infra configure --force`")

@@ -32,6 +32,7 @@ mod setting;
 mod settings;
 mod state_key;
 mod syntax;
+mod unused_modules;
 mod walk;
 mod workspaces;
 
@@ -42,7 +43,7 @@ pub use dependents::{acyclic, dependents, higher_layers, reasons};
 pub use discover::{Discovery, discover};
 pub use graph_text::{dot, mermaid};
 pub use identity::{SharedState, identity, identity_of, shared_states};
-pub use order::{Direction, after, dependencies_of, waves};
+pub use order::{Direction, after, cycle, dependencies_of, waves};
 pub use place::is_path;
 pub use relocate::{Relocation, relocate};
 pub use remote_state::{Reader, readers_of};

@@ -35,6 +35,7 @@ mod settings;
 mod source_template;
 mod state_key;
 mod syntax;
+mod unused_modules;
 mod walk;
 mod workspaces;
 
@@ -46,7 +47,7 @@ pub use discover::{Discovery, discover};
 pub use early::EarlyVariables;
 pub use graph_text::{dot, mermaid};
 pub use identity::{SharedState, identity, identity_of, shared_states};
-pub use order::{Direction, after, dependencies_of, waves};
+pub use order::{Direction, after, cycle, dependencies_of, waves};
 pub use place::is_path;
 pub use relocate::{Relocation, relocate};
 pub use remote_state::{Reader, readers_of};

@@ -637,3 +637,62 @@ fn the_readers_of_a_state_are_named_with_file_and_line() {
     );
     assert_eq!(stacks::readers_of(&stacks, &StackId::new("app")), []);
 }
+
+/// Returns what a stack is warned of as a module that nothing uses.
+fn suspicion(tree: &Tree, id: &str) -> Option<String> {
+    let found = tree.stack_called(id).warnings.into_iter().find(|text| text.contains("module that nothing"));
+    Some(found?.split_once(": ").unwrap().1.to_owned())
+}
+
+#[test]
+fn a_simple_stack_with_local_state_is_no_forgotten_module() {
+    let resource = "resource \"terraform_data\" \"a\" {}\n";
+    let needy = "variable \"name\" {}\n";
+    let tree = Tree::new()
+        .file("infra.yaml", "stacks:\n  told: {tags: [x]}\n  'fed*': {env: {TF_VAR_name: x}}\n")
+        .file("stacks/plain/main.tf", resource)
+        .file("stacks/hello/main.tf", "output \"x\" {\n  value = 1\n}\n")
+        .file("stacks/defaults/main.tf", "variable \"name\" {\n  default = 1\n}\n")
+        .file("stacks/overridden/main.tf", needy)
+        .file("stacks/overridden/a_override.tf", "variable \"name\" {\n  default = 1\n}\n")
+        .file("stacks/json/main.tf.json", "{\"variable\": {\"name\": {\"default\": null}}}")
+        .file("stacks/told/main.tf", needy)
+        .file("stacks/fed1/main.tf", needy)
+        .file("stacks/locked/main.tf", needy)
+        .file("stacks/locked/.terraform.lock.hcl", "")
+        .file("stacks/applied/main.tf", needy)
+        .file("stacks/applied/terraform.tfstate", "{}")
+        .file("stacks/secret/main.tf", needy)
+        .file("stacks/secret/secrets.sops.yaml", "a: 1\n")
+        .file("stacks/provider/main.tf", &format!("{needy}provider \"aws\" {{}}\n"));
+
+    for id in tree.ids() {
+        assert_eq!(suspicion(&tree, &id), None, "{id}");
+    }
+}
+
+#[test]
+fn a_folder_that_waits_for_a_caller_is_told_as_a_forgotten_module() {
+    let needy = "variable \"name\" {}\nvariable \"size\" {}\n";
+    let aliases = "terraform {\n  required_providers {\n    aws = {\n      source = \"a/b\"\n      configuration_aliases = [aws.west]\n    }\n  }\n}\n";
+    let tree = Tree::new()
+        .file("stacks/needy/main.tf", needy)
+        .file("stacks/aliased/main.tf", aliases)
+        .file("stacks/net/main.tf", "resource \"terraform_data\" \"a\" {}\n")
+        .using("stacks/user", &["git::https://git.example.org/infra.git//stacks/net?ref=v1", "../parts/one"])
+        .file("stacks/parts/one/main.tf", "")
+        .file("stacks/parts/two/main.tf", "output \"x\" {\n  value = 1\n}\n");
+
+    assert_eq!(tree.ids(), ["aliased", "needy", "net", "parts/two", "user"]);
+    let told = ["aliased", "needy", "net", "parts/two", "user"].map(|id| suspicion(&tree, id));
+    assert_eq!(
+        told.map(Option::unwrap_or_default),
+        [
+            "its `configuration_aliases` are for a caller",
+            "its variables `name`, `size` have neither a default nor a value",
+            "stacks/user/modules.tf:2 has a module of this path from a repository",
+            "the folders beside it are modules",
+            ""
+        ]
+    );
+}

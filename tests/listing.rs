@@ -219,3 +219,77 @@ fn who_reads_the_state_of_a_local_block_without_a_path_comes_after_it() {
     let web = listed.as_array().unwrap().iter().find(|stack| stack["id"] == "01-a/web").unwrap();
     assert_eq!(web["depends_on"], serde_json::json!(["01-a/net"]));
 }
+
+#[test]
+fn a_cycle_among_stacks_is_told_by_a_listing_and_fails_the_doctor() {
+    let project = Project::new()
+        .file(
+            "infra.yaml",
+            "name: lab\nstacks:\n  a: {depends_on: [b]}\n  b: {depends_on: [c]}\n  c: {depends_on: [a]}\n",
+        )
+        .stack("a", SIMPLE)
+        .stack("b", SIMPLE)
+        .stack("c", SIMPLE)
+        .stack("d", SIMPLE);
+
+    let listed = project.run("stacks").succeeds();
+    let cycle = "stacks depend on each other in a cycle: a → b → c → a";
+
+    listed
+        .stdout_has("d  embedded state")
+        .stderr_has(&format!("warning: {cycle}"))
+        .stderr_has("hint: remove one");
+    assert_eq!(project.run("stacks --json").succeeds().stderr_has(cycle).json().as_array().unwrap().len(), 4);
+    project.run("stacks --graph dot -q").succeeds().stdout_has("digraph").stderr_has(cycle);
+    project.run("doctor").exits(1).stdout_has("FAIL  order").stdout_has(cycle);
+    project.run("plan d").exits(65).stderr_has(cycle);
+}
+
+#[test]
+fn stacks_in_an_order_are_no_cycle() {
+    let project = Project::new().stack("01-a/x", SIMPLE).stack("02-b/y", SIMPLE);
+
+    project.run("stacks").succeeds().stderr_lacks("cycle");
+    project.run("doctor").stdout_has("PASS  order");
+}
+
+#[test]
+fn a_folder_named_like_a_project_file_is_none() {
+    let project = Project::new().stack("a", SIMPLE);
+    for name in ["cluster.yaml", "nodes.yaml", "makejinja.toml", "infrastructure/infra.yaml"] {
+        std::fs::create_dir(project.path(name)).unwrap();
+    }
+    std::fs::remove_file(project.path("infra.yaml")).unwrap();
+    std::fs::create_dir(project.path("infra.yaml")).unwrap();
+
+    project.run("stacks").succeeds().stdout_has("a  embedded state").stderr_lacks("error");
+    project.run("-C infrastructure/a stacks").succeeds().stdout_has("a  embedded state");
+    project.run("validate a").succeeds();
+}
+
+#[test]
+fn what_tofu_accepts_is_planned_with_its_backend_and_its_variables() {
+    let odd = "terraform {\n  backend \"http\" {}\n}\nlocals {\n  sizes = { a = 1, a = 2 }\n}\n\
+               variable \"name\" { default = { b = 1, \"b\" = var_free } }\noutput \"size\" {\n  value = local.sizes.a\n}\n"
+        .replace("var_free", "3");
+    let project = Project::new().stack("a", &odd);
+
+    project.run("stacks --json").succeeds().stdout_has("\"problems\": []").stdout_has("\"http\"");
+    project.run("apply a --yes").succeeds();
+    project.run("output a size").succeeds().stdout_has("2");
+    assert!(!project.has("infrastructure/a/terraform.tfstate"), "the state is served");
+}
+
+#[test]
+fn what_makes_no_sense_is_a_note_and_tofu_judges() {
+    let broken =
+        "resource \"terraform_data\" \"x\" {\n  input = [1,\n}\nterraform {\n  backend \"http\" {}\n}\n";
+    let project = Project::new().stack("a", broken).stack("b", SIMPLE);
+    let note = "infrastructure/a/main.tf:3:1: infra cannot read this: brackets do not match";
+
+    project.run("stacks").succeeds().stdout_has("a  embedded state").stdout_has(note);
+    let planned = project.run("plan a").exits(1);
+
+    planned.stderr_has(note).stderr_has("tofu judges").stderr_has("Invalid expression");
+    project.run("plan b").succeeds().stderr_lacks(note);
+}

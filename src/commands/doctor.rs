@@ -121,6 +121,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     findings.extend(edited(&workspace));
     findings.extend(data::data_findings(&workspace.project));
     findings.extend(stack_findings(&workspace));
+    findings.extend(order(&workspace));
     findings.extend(isolation(&workspace));
     findings.push(writable(&workspace));
     findings.extend(lock_findings(&workspace, &trust, context).await);
@@ -270,6 +271,14 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
 fn has_local_state(workspace: &Workspace, stack: &Stack) -> bool {
     let file = stack.backend.attribute("path").unwrap_or("terraform.tfstate");
     workspace.project.root.join(&stack.path).join(file).exists()
+}
+
+/// Tells whether the stacks can be brought into an order.
+fn order(workspace: &Workspace) -> Option<Finding> {
+    let cycle = stacks::cycle(&workspace.project, &workspace.stacks);
+    let sound = || Finding::pass("order", "no stack waits for itself");
+    let finding = cycle.map_or_else(sound, |error| Finding::fail("order", &error));
+    (!workspace.stacks.is_empty()).then_some(finding)
 }
 
 fn isolation(workspace: &Workspace) -> Vec<Finding> {

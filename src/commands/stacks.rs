@@ -13,7 +13,7 @@ use super::past::tell_lost;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
 use crate::engine::RemovedStack;
-use crate::error::{Exit, Result};
+use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, Stack, StackId};
 use crate::report::{Terminal, Tone};
 use crate::stacks::{self, Selection, SharedState};
@@ -70,6 +70,9 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
     for note in workspace.notes.iter().cloned().chain(remarks) {
         context.terminal.note(&format!("{}: {note}", context.terminal.paint(Tone::Warn, "note")));
     }
+    if let Some(cycle) = stacks::cycle(&workspace.project, &workspace.stacks) {
+        tell_cycle(&cycle, &context.terminal);
+    }
     if workspace.stacks.is_empty() {
         context.terminal.note(&format!("no stacks: {}", workspace.way_to_stacks()));
     }
@@ -81,6 +84,13 @@ fn shared_notes(shared: &[SharedState], listed: &[&Stack]) -> Vec<String> {
     let is_listed = |id: &StackId| listed.iter().any(|stack| stack.id == *id);
     let shared = shared.iter().filter(|shared| shared.stacks.iter().any(is_listed));
     shared.map(|shared| format!("{}; {}", shared.error.message(), shared.error.hints().join("; "))).collect()
+}
+
+/// Says that no run is possible; a listing is.
+fn tell_cycle(cycle: &Error, terminal: &Terminal) {
+    terminal.alert(&format!("{}: {}", terminal.paint(Tone::Warn, "warning"), cycle.message()));
+    cycle.body().iter().for_each(|line| terminal.alert_hanging(&format!("  {line}"), 2));
+    cycle.hints().iter().for_each(|hint| terminal.alert_hanging(&format!("hint: {hint}"), 6));
 }
 
 /// Lists what `infra destroy --removed` would destroy.

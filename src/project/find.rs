@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result, io};
 use crate::model::layout::{CONVENTIONAL_ROOTS, is_module_folder, is_tofu_file};
 
-/// Files and folders that mark a root where there is no `infra.yaml`.
-const MARKERS: [&str; 3] = ["cluster.yaml", "makejinja.toml", ".git"];
+/// Files that mark a root where there is no `infra.yaml`.
+const MARKERS: [&str; 2] = ["cluster.yaml", "makejinja.toml"];
 
 /// Returns the absolute root of the project around a folder.
 pub fn find_root(start: &Path) -> Result<PathBuf> {
@@ -28,13 +28,16 @@ fn nearest_with(start: &Path, is_root: impl Fn(&Path) -> bool) -> Option<&Path> 
     start.ancestors().find(|folder| is_root(folder))
 }
 
-/// Returns whether the name exists; a dangling link counts, so that reading it says what is wrong.
+/// Returns whether there is a file of the name, and no folder; a dangling link counts, so that
+/// reading it says what is wrong.
 fn has(folder: &Path, name: &str) -> bool {
-    folder.join(name).symlink_metadata().is_ok()
+    let path = folder.join(name);
+    path.symlink_metadata().is_ok() && !path.is_dir()
 }
 
 fn is_marked(folder: &Path) -> bool {
     MARKERS.iter().any(|marker| has(folder, marker))
+        || folder.join(".git").symlink_metadata().is_ok()
         || conventional_roots(folder).any(|root| contains_tofu_files(&root))
 }
 
@@ -110,6 +113,13 @@ mod tests {
         let root = root_from("p/sub/infrastructure", &["p/infra.yaml", "p/sub/.git", "p/sub/main.tf"]);
 
         assert_eq!(root.expect("a root"), Path::new("p"));
+    }
+
+    #[test]
+    fn a_folder_that_is_called_like_a_project_file_is_none() {
+        let files = ["p/.git", "p/a/infra.yaml/x", "p/a/cluster.yaml/x", "p/a/makejinja.toml/x"];
+
+        assert_eq!(root_from("p/a/b", &files).expect("a root"), Path::new("p"));
     }
 
     #[test]

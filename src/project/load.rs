@@ -35,6 +35,8 @@ fn read(path: &Path) -> Result<String> {
         Ok(bytes) => bytes,
         // A link that leads nowhere is not the same as no file.
         Err(error) if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => Vec::new(),
+        // A folder of this name is something else.
+        Err(_) if path.is_dir() => Vec::new(),
         Err(error) => return Err(io("read", path)(error)),
     };
     String::from_utf8(bytes).map_err(|error| not_text(&error))

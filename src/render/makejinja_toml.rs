@@ -108,6 +108,8 @@ pub fn load(root: &Path) -> Result<Option<MakejinjaToml>> {
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        // A folder of this name is something else.
+        Err(_) if path.is_dir() => return Ok(None),
         Err(error) => return Err(io("read", &path)(error)),
     };
     parse(&text).map(Some)

@@ -169,7 +169,7 @@ pub fn resolve(root: &Path, configure: &ConfigureSettings) -> Result<RenderSetti
     if settings.data.is_empty() {
         settings
             .data
-            .extend(DATA.iter().filter(|file| root.join(file).exists()).map(|file| (*file).to_owned()));
+            .extend(DATA.iter().filter(|file| root.join(file).is_file()).map(|file| (*file).to_owned()));
     }
     if settings.inputs.is_empty() && !settings.data.is_empty() {
         settings.inputs.push(format!("{BUILT_IN}{}", built_in::NAMES[0]));

@@ -10,13 +10,13 @@ use super::addresses::addresses_in;
 use super::backend::backend;
 use super::declared::declare;
 use super::facts::{Facts, RemoteState};
-use super::folder::Folder;
 use super::identity::partial_collisions;
 use super::modules::{Library, ReadFolder};
 use super::relocate::relative;
 use super::remote_state::{StateOwners, reads_itself};
 use super::roots::{StackFolder, search};
 use super::settings::SettingsBook;
+use super::unused_modules::Suspicion;
 use super::workspaces::{ignored_selection, in_workspaces};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Project, Stack, StackId};
@@ -59,6 +59,10 @@ fn assemble(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Stack>> {
     let mut found = folders.iter().map(|folder| build(base, folder, library)).collect::<Vec<_>>();
+    let suspicion = Suspicion::of(project, folders, library);
+    for (Found { stack, .. }, at) in found.iter_mut().zip(folders) {
+        stack.warnings.extend(suspicion.warning(stack, &at.folder));
+    }
     found = expand(project, found, notes)?;
     found.sort_by(|one, other| one.stack.id.cmp(&other.stack.id));
     check_ids(&found)?;
@@ -141,7 +145,6 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
     let reads = reads.collect::<Vec<_>>();
     stack.problems.extend(reads.iter().filter_map(|read| reads_itself(read, &stack.backend)));
     stack.problems.extend(library.ring_from(&folder.path));
-    stack.warnings.extend(forgotten_module(&stack, folder, library));
     Found { stack, reads }
 }
 
@@ -181,18 +184,6 @@ fn init_facts(base: &Path, parts: &[(&Path, &ReadFolder)]) -> BTreeSet<String> {
     lines.collect()
 }
 
-/// Returns the warning about a folder that nothing shows to be run: a module that nobody uses, perhaps.
-fn forgotten_module(stack: &Stack, folder: &Folder, library: &Library) -> Option<String> {
-    let facts = &library.folder(&folder.path)?.facts;
-    let is_run = stack.backend != Backend::None || !facts.provider_blocks.is_empty() || folder.is_run_here;
-    // What does not parse may hold the very block that is missed.
-    if is_run || !facts.problems.is_empty() {
-        return None;
-    }
-    let what = "has no backend, provider block, lock file or tfvars: a module that nothing uses?";
-    Some(format!("`{}` {what}", stack.path.display()))
-}
-
 /// Adds an edge from each stack to those whose state it reads.
 fn connect(stacks: &mut [Stack], reads: &[Vec<RemoteState>]) {
     let owners = StateOwners::new(stacks);
@@ -215,7 +206,7 @@ fn warn_of_partial_collisions(stacks: &mut [Stack]) {
 
 /// Returns the hint for a project whose stacks only templates would render.
 fn unrendered(base: &Path) -> Option<String> {
-    let has_templates = base.join("makejinja.toml").exists() || base.join("templates/config").is_dir();
+    let has_templates = base.join("makejinja.toml").is_file() || base.join("templates/config").is_dir();
     has_templates
         .then(|| "no stack is there yet; `infra configure` renders them from the templates".to_owned())
 }

@@ -13,6 +13,8 @@ pub struct Facts {
     pub backend: Option<BackendBlock>,
     /// Names of declared variables.
     pub variables: BTreeSet<String>,
+    /// Names of the variables that have a default.
+    pub defaults: BTreeSet<String>,
     /// Names of declared outputs.
     pub outputs: BTreeSet<String>,
     /// Module blocks by name.
@@ -96,6 +98,14 @@ impl RemoteState {
 }
 
 impl Facts {
+    /// Notes a variable; an override may give it a default.
+    pub fn add_variable(&mut self, name: &str, has_default: bool) {
+        self.variables.insert(name.to_owned());
+        if has_default {
+            self.defaults.insert(name.to_owned());
+        }
+    }
+
     /// Notes a module block; an override changes only what it names.
     pub fn add_module(&mut self, name: &str, block: ModuleBlock) {
         let known = self.modules.entry(name.to_owned()).or_default();

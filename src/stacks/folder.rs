@@ -20,7 +20,7 @@ pub struct Folder {
     pub link_targets: Vec<PathBuf>,
     /// Names of the folders below; links to folders are not among them.
     pub subfolders: BTreeSet<String>,
-    /// Whether a lock file or variable files show that somebody runs OpenTofu here.
+    /// Whether something shows that somebody runs OpenTofu here.
     pub is_run_here: bool,
     /// Names that are not text and are left out.
     pub unreadable_names: Vec<String>,
@@ -44,13 +44,11 @@ impl Folder {
             self.unreadable_names.push(entry.file_name().to_string_lossy().into_owned());
             return Ok(());
         };
+        self.is_run_here |= shows_a_run(&name);
         if kind.is_dir() {
             self.subfolders.insert(name);
         } else if is_tofu_file(&name) {
             self.take_tofu_file(entry, name, names);
-        } else if name == ".terraform.lock.hcl" || name.ends_with(".tfvars") || name.ends_with(".tfvars.json")
-        {
-            self.is_run_here = true;
         }
         Ok(())
     }
@@ -77,6 +75,14 @@ impl Folder {
     pub fn outward_links(&self) -> impl Iterator<Item = &Path> {
         self.link_targets.iter().map(PathBuf::as_path).filter(|target| target.parent() != Some(&self.path))
     }
+}
+
+/// Returns whether a name is that of something which a run leaves or needs.
+fn shows_a_run(name: &str) -> bool {
+    [".terraform", ".terraform.lock.hcl", "terraform.tfstate"].contains(&name)
+        || [".tfvars", ".tfvars.json", ".tfbackend", ".sops.yaml", ".sops.json"]
+            .iter()
+            .any(|end| name.ends_with(end))
 }
 
 /// Returns the path without `.` and `..`, by its letters alone.

@@ -24,7 +24,9 @@ impl Reader<'_> {
             let labels = block.labels.iter().map(AsRef::as_ref).collect::<Vec<&str>>();
             match (block.kind, labels.as_slice()) {
                 ("terraform", []) => self.terraform(&block.body),
-                ("variable", [name]) => _ = self.facts.variables.insert((*name).to_owned()),
+                ("variable", [name]) => {
+                    self.facts.add_variable(name, block.body.attribute("default").is_some());
+                }
                 ("output", [name]) => _ = self.facts.outputs.insert((*name).to_owned()),
                 ("provider", [name]) => _ = self.facts.provider_blocks.insert((*name).to_owned()),
                 ("module", [name]) => self.module(name, block),

@@ -24,7 +24,7 @@ impl Reader<'_> {
         for Entry { name, value, .. } in entries(body) {
             match name.as_str() {
                 "terraform" => self.terraform(value),
-                "variable" => self.facts.variables.extend(labels(value)),
+                "variable" => entries(value).into_iter().for_each(|entry| self.variable(entry)),
                 "output" => self.facts.outputs.extend(labels(value)),
                 "provider" => self.facts.provider_blocks.extend(labels(value)),
                 "module" => entries(value).into_iter().for_each(|entry| self.module(entry)),
@@ -35,6 +35,11 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+    }
+
+    fn variable(&mut self, block: &Entry) {
+        let has_default = entries(&block.value).iter().any(|entry| entry.name == "default");
+        self.facts.add_variable(&block.name, has_default);
     }
 
     fn terraform(&mut self, value: &Node) {

@@ -98,6 +98,11 @@ impl Library {
         self.folders.get(path)
     }
 
+    /// Returns what was read in all folders.
+    pub fn all(&self) -> impl Iterator<Item = &ReadFolder> {
+        self.folders.values()
+    }
+
     /// Returns every folder that another one uses as a module.
     pub fn used_as_modules(&self) -> BTreeSet<&Path> {
         self.folders.values().flat_map(|folder| &folder.uses).map(PathBuf::as_path).collect()

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::Graph;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::project::Layers;
 use crate::model::stack::leading_number;
 use crate::model::{Project, Stack, StackId};
@@ -32,6 +32,12 @@ pub fn waves(
     let graph = Graph::new(stacks)?;
     let order = Order::new(project, &graph, chosen)?;
     Ok(order.levels(direction).into_iter().map(|level| order.ids(level)).collect())
+}
+
+/// Returns the error for stacks that wait for each other, if there are any.
+pub fn cycle(project: &Project, stacks: &[Stack]) -> Option<Error> {
+    let all = stacks.iter().map(|stack| stack.id.clone()).collect::<Vec<_>>();
+    waves(project, stacks, &all, Direction::Up).err()
 }
 
 /// Returns, for each chosen stack, the chosen ones that must have succeeded before it starts.

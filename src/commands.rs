@@ -18,6 +18,7 @@ pub mod completions;
 pub mod configure;
 pub mod deps;
 pub mod destroy;
+mod detail_args;
 pub mod doctor;
 pub mod drift;
 pub mod fmt;

@@ -10,8 +10,8 @@ use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::model::{
-    Diagnostic, LockHolder, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, StackId,
-    StackReport, Staying, Step,
+    ChangeDetail, Diagnostic, LockHolder, PlanDifference, ResourceChange, RunCommand, RunReport, Safe,
+    StackId, StackReport, Staying, Step,
 };
 
 /// Something that happened in a run.
@@ -111,6 +111,9 @@ pub enum RunEvent {
         outputs_changed: usize,
         /// The plan as tofu writes it for people; empty for a saved one.
         text: Vec<Safe>,
+        /// What changes in each resource, where that is shown; only for those who watch.
+        #[serde(skip)]
+        details: Vec<ChangeDetail>,
         /// When the plan was made, if it is a saved one.
         #[schemars(with = "Option<String>")]
         saved_at: Option<Timestamp>,
@@ -213,6 +216,8 @@ pub struct Proposal {
     pub saved_at: Option<Timestamp>,
     /// The plan as tofu writes it for people, where that was asked for.
     pub details: Option<Vec<Safe>>,
+    /// What changes in each resource, where that is shown.
+    pub attributes: Vec<ChangeDetail>,
     /// What differs from what was shown before; the rest was said yes to already.
     pub differences: Vec<PlanDifference>,
     /// What else to know, such as that it is planned again later.

@@ -3,6 +3,7 @@
 
 pub mod backend;
 pub mod change;
+pub mod change_detail;
 pub mod clock;
 pub mod counted;
 pub mod data;
@@ -26,7 +27,8 @@ pub mod stack;
 pub mod staying;
 
 pub use backend::Backend;
-pub use change::{Action, ChangeCounts, ResourceChange};
+pub use change::{Action, ChangeCounts, ReportedChange, ResourceChange};
+pub use change_detail::{AttributeChange, ChangeDetail, ChangeSubject, ChangedLine};
 pub use clock::Clock;
 pub use counted::counted;
 pub use data::{Derivation, Formula, Values};

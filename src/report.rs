@@ -4,15 +4,18 @@
 //! [`JsonLines`] for machines, [`RunRecord`] for later. [`listen`] feeds them and puts
 //! the engine's questions to the person at the keyboard.
 
+mod attribute_lines;
 mod block;
 mod board;
 mod causes;
 mod console;
+mod details;
 mod differences;
 mod durations;
 mod essence;
 mod failure;
 mod fit;
+mod folding;
 mod harmless;
 mod history;
 mod json_lines;
@@ -30,9 +33,11 @@ mod scope;
 mod summary;
 mod table;
 mod terminal;
+mod voices;
 mod warnings;
 
 pub use console::{Console, PlanOutput};
+pub use details::Details;
 pub use durations::read_durations;
 pub use failure::show_error;
 pub use fit::{padded, shortened, text_width};

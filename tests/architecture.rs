@@ -170,6 +170,7 @@ const READS_RAW: &[&str] = &[
     "engine/inputs.rs",
     "engine/migrate.rs",
     "engine/plan_json.rs",
+    "engine/showing.rs",
     "engine/state_edit.rs",
     "engine/state_encryption.rs",
 ];

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Context;
+use super::detail_args::DetailArgs;
 use super::headings::SAVED_PLANS;
 use super::stack_args::StackArgs;
 use super::stack_run::{Request, RunArgs, execute};
@@ -33,6 +34,8 @@ pub struct ApplyArgs {
     stacks: StackArgs,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    shown: DetailArgs,
     /// Do not ask
     #[arg(long, short = 'y', visible_alias = "auto-approve")]
     yes: bool,
@@ -60,6 +63,7 @@ pub async fn run(args: ApplyArgs, context: &Context) -> Result<Exit> {
         saved: args.saved || args.plan_dir.is_some(),
         plans_dir: args.plan_dir.map(|dir| context.cwd.join(dir)),
         allow_destroy: args.allow_destroy,
+        details: args.shown.details,
         extra: args.extra,
         ..Request::new(RunCommand::Apply, args.stacks, args.run)
     };

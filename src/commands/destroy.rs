@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::Context;
+use super::detail_args::DetailArgs;
 use super::stack_args::StackArgs;
 use super::stack_run::{Request, RunArgs, execute};
 use crate::error::{Exit, Result};
@@ -28,6 +29,8 @@ pub struct DestroyArgs {
     stacks: StackArgs,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    shown: DetailArgs,
     /// Do not ask
     #[arg(long, short = 'y', visible_alias = "auto-approve")]
     yes: bool,
@@ -53,6 +56,7 @@ pub async fn run(args: DestroyArgs, context: &Context) -> Result<Exit> {
         allow_destroy: args.allow_destroy,
         removed: args.removed,
         force: args.force,
+        details: args.shown.details,
         extra: args.extra,
         ..Request::new(RunCommand::Destroy, args.stacks, args.run)
     };

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::Context;
+use super::detail_args::DetailArgs;
 use super::stack_args::StackArgs;
 use super::stack_run::{Request, RunArgs, execute};
 use crate::error::{Exit, Result};
@@ -24,6 +25,8 @@ pub struct DriftArgs {
     stacks: StackArgs,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    shown: DetailArgs,
     /// What to pass on to `tofu plan`
     #[arg(last = true, value_name = "TOFU_ARGS")]
     extra: Vec<String>,
@@ -34,6 +37,7 @@ pub async fn run(args: DriftArgs, context: &Context) -> Result<Exit> {
     let request = Request {
         mode: PlanMode::RefreshOnly,
         detailed_exitcode: true,
+        details: args.shown.details,
         extra: args.extra,
         ..Request::new(RunCommand::Drift, args.stacks, args.run)
     };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Context;
+use super::detail_args::DetailArgs;
 use super::headings::{OUTPUT, SAVED_PLANS};
 use super::stack_args::StackArgs;
 use super::stack_run::{Request, RunArgs, execute};
@@ -27,6 +28,8 @@ pub struct PlanArgs {
     stacks: StackArgs,
     #[command(flatten)]
     run: RunArgs,
+    #[command(flatten)]
+    shown: DetailArgs,
     /// Save the plans in this folder
     #[arg(long, value_name = "D", help_heading = SAVED_PLANS)]
     out_dir: Option<PathBuf>,
@@ -51,6 +54,7 @@ pub async fn run(args: PlanArgs, context: &Context) -> Result<Exit> {
         mode,
         plans_dir: args.out_dir.map(|dir| context.cwd.join(dir)),
         detailed_exitcode: args.detailed_exitcode,
+        details: args.shown.details,
         extra: args.extra,
         ..Request::new(RunCommand::Plan, args.stacks, args.run)
     };

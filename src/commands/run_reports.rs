@@ -27,7 +27,8 @@ pub(super) fn reports(
     let begun = Begun { command: plan.command, mode: request.mode, removed: request.removed, process };
     let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
-    let console = Console::new(context.terminal, plans).choosing(scope(workspace, plan, request, context));
+    let console = Console::new(context.terminal, plans).showing(request.details);
+    let console = console.choosing(scope(workspace, plan, request, context));
     let mut reports: Vec<Box<dyn Report>> = vec![Box::new(record), Box::new(console)];
     let page = context.env.path("GITHUB_STEP_SUMMARY");
     if page.is_some() || plan.stacks().count() > 1 {

@@ -20,7 +20,7 @@ use crate::error::{Error, Exit, Kind, Result};
 use crate::events::Events;
 use crate::model::{Backend, RunCommand, RunPlan, RunReport, Stack, StackId, Staying};
 use crate::process;
-use crate::report::{Asking, listen, read_durations};
+use crate::report::{Asking, Details, listen, read_durations};
 use crate::stacks::{self, SharedState, StateRisk};
 use crate::tofu::call::PlanMode;
 
@@ -82,6 +82,8 @@ pub struct Request {
     pub force: bool,
     /// What earlier runs left undone, where that is what to go on with.
     pub undone: Option<BTreeSet<StackId>>,
+    /// How much of each change is shown.
+    pub details: Option<Details>,
     /// What the user wrote after `--`.
     pub extra: Vec<String>,
 }
@@ -110,8 +112,20 @@ impl Request {
             removed: false,
             force: false,
             undone: None,
+            details: None,
             extra: Vec::new(),
         }
+    }
+
+    /// Returns whether the attributes of each change are shown: of several stacks, unless nobody sees
+    /// them before it is done and did not ask for them. One stack is shown in tofu's own words.
+    fn shows_attributes(&self, stacks: usize) -> bool {
+        let is_seen = stacks > 1 && !self.run.json && !self.run.jsonl;
+        is_seen
+            && match self.details {
+                Some(details) => details == Details::All,
+                None => !self.command.is_ordered() || self.approval() == Approval::Ask,
+            }
     }
 
     /// Returns who says yes; what was reviewed is stricter than a yes to anything.
@@ -347,6 +361,7 @@ fn options(request: &Request, workspace: &Workspace, stacks: usize, context: &Co
         private_dir: workspace.project.runs_dir().join(&run_id).join("plans"),
         run_id,
         approval: request.approval(),
+        attributes: request.shows_attributes(stacks),
         whole_plans: stacks == 1 && request.approval() == Approval::Ask,
         has_person: context.asking() != Asking::Nobody,
         trusted: context.trust.covers(&workspace.project.root),

@@ -125,12 +125,12 @@ fn listed(ids: &[&StackId]) -> String {
 
 fn planned_report(run: &StackRun, planned: &Planned) -> StackReport {
     let result = if planned.record.is_empty() { StackResult::NoChanges } else { StackResult::Succeeded };
-    report(run, result).with_counts(planned.counts())
+    report(run, result).with_changes(&planned.record.changes)
 }
 
 /// Outputs that only the files changed are no drift.
 fn drift_report(run: &StackRun, planned: &Planned) -> StackReport {
     let clean = planned.record.changes.is_empty();
     let result = if clean { StackResult::NoChanges } else { StackResult::Succeeded };
-    report(run, result).with_counts(planned.counts())
+    report(run, result).with_changes(&planned.record.changes)
 }

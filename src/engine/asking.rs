@@ -100,6 +100,7 @@ impl Conductor<'_> {
             outputs_changed: record.map_or(0, |record| record.outputs_changed),
             saved_at: own.map(|planned| planned.record.made_at),
             details: None,
+            attributes: desk.plan().map(|planned| planned.details.clone()).unwrap_or_default(),
             differences,
             note: desk.note.clone().or_else(|| remark(desk.plan()).map(str::to_owned)),
             is_protected,

@@ -53,7 +53,7 @@ impl<'a> Conductor<'a> {
 
     pub async fn finish_applied(&self, run: &StackRun, planned: &Planned, since: Timestamp) {
         self.forget_destroyed(run).await;
-        self.finish(run, report(run, StackResult::Succeeded).with_counts(planned.counts()), since);
+        self.finish(run, report(run, StackResult::Succeeded).with_changes(&planned.record.changes), since);
     }
 
     pub async fn finish_unchanged(&self, run: &'a StackRun, planned: &Planned, since: Timestamp) {
@@ -96,7 +96,7 @@ impl<'a> Conductor<'a> {
             ),
             (false, false) => StackReport::NOT_APPROVED.to_owned(),
         };
-        let report = report(run, StackResult::Skipped).with_counts(planned.counts());
+        let report = report(run, StackResult::Skipped).with_changes(&planned.record.changes);
         self.finish(run, report.with_reason(reason), since);
     }
 

@@ -36,8 +36,9 @@ impl<'a> StackLife<'a> {
         let shown = read_plan(self.session, id, self.call_reading(&path).await?, &path).await?;
         let (changes, outputs_changed) = changes_in(&shown, &self.session.mask());
         let text = self.text_of(&plans).await?;
-        let record = PlanRecord { changes, outputs_changed, ..record };
-        self.tell_planned(&record, text, Reviewed::Yes);
-        Ok(Planned { record, plans, reviewed: false, foreign: true, shown_before: None })
+        let mut record = PlanRecord { changes, outputs_changed, ..record };
+        let details = self.look_into(&mut record, Some(shown), &path).await;
+        self.tell_planned(&record, (text, &details), Reviewed::Yes);
+        Ok(Planned { record, details, plans, reviewed: false, foreign: true, shown_before: None })
     }
 }

@@ -40,14 +40,7 @@ pub async fn read_outputs(session: &Session, chosen: &[StackId]) -> Result<Map<S
 /// Returns a state, or a saved plan, as tofu writes it for people.
 pub async fn read_text(session: &Session, id: &StackId, plan: Option<&Path>) -> Result<Safe> {
     let stack = session.stack(id)?;
-    let base = prepared(session, stack).await?;
-    let base = match plan {
-        Some(plan) => {
-            let run = bare_run(session, stack);
-            with_early_values(session, &run, session.call_reading_plan(stack, &run.env, plan)?).await
-        }
-        None => base,
-    };
+    let base = call_showing(session, stack, plan).await?;
     let has_secrets = has_secrets(session, stack).await;
     if let Some(plan) = plan.filter(|_| has_secrets) {
         hide_old_values(session, id, base.clone(), plan).await?;
@@ -56,10 +49,22 @@ pub async fn read_text(session: &Session, id: &StackId, plan: Option<&Path>) -> 
     Ok(captured.stdout.safe(&session.mask()))
 }
 
+/// Prepares a stack and returns the beginning of a call that can show its state, or a plan.
+pub(super) async fn call_showing(
+    session: &Session,
+    stack: &Stack,
+    plan: Option<&Path>,
+) -> Result<Invocation> {
+    let base = prepared(session, stack).await?;
+    let Some(plan) = plan else { return Ok(base) };
+    let run = bare_run(session, stack);
+    Ok(with_early_values(session, &run, session.call_reading_plan(stack, &run.env, plan)?).await)
+}
+
 /// Hides what a stack takes from other stacks, and returns whether it is given anything secret.
 ///
 /// What cannot be had, such as the output of a stack that is not applied, cannot be shown either.
-async fn has_secrets(session: &Session, stack: &Stack) -> bool {
+pub(super) async fn has_secrets(session: &Session, stack: &Stack) -> bool {
     let inputs = stacks::resolve_inputs(&session.project, &session.stacks, &stack.id).unwrap_or_default();
     let run = StackRun { inputs, ..bare_run(session, stack) };
     let inputs = resolve_inputs(session, &run).await.unwrap_or_default();

@@ -20,17 +20,24 @@ use crate::process::Invocation;
 use crate::secrets::redactor::MASK;
 use crate::tofu::variables::collect_literals;
 
-/// Hides in everything that is told from now on what the secrets in a saved plan replace.
+/// Hides in everything that is told from now on what the secrets in a saved plan replace; returns the
+/// plan, which may hold secrets and must not leave the memory.
 pub(super) async fn hide_old_values(
     session: &Session,
     id: &StackId,
     base: Invocation,
     plan: &Path,
-) -> Result<()> {
+) -> Result<Value> {
     let plan = read_plan(session, id, base, plan).await?;
-    let mut values = old_values(&plan, &session.mask());
+    hide_old_values_in(session, id, &plan)?;
+    Ok(plan)
+}
+
+/// Hides in everything that is told from now on what the secrets in a plan replace.
+pub(super) fn hide_old_values_in(session: &Session, id: &StackId, plan: &Value) -> Result<()> {
+    let mut values = old_values(plan, &session.mask());
     let variables = session.secrets_of(id).map(|secrets| secrets.variables.keys().map(String::as_str));
-    values.extend(values_without_successor(&plan, &variables.into_iter().flatten().collect::<Vec<_>>()));
+    values.extend(values_without_successor(plan, &variables.into_iter().flatten().collect::<Vec<_>>()));
     session.hide(values)
 }
 

@@ -54,6 +54,8 @@ pub struct RunOptions {
     pub staying: Staying,
     /// Whether the whole text of a saved plan is wanted, as of one that is made now.
     pub whole_plans: bool,
+    /// Whether the attributes are shown that change in each resource.
+    pub attributes: bool,
     /// Whether a protected stack may lose resources without a question.
     pub allow_destroy: bool,
     /// Whether changes alone make the exit code 2.

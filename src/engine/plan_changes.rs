@@ -1,7 +1,10 @@
-//! What a plan file itself says that it does, for a plan whose record proves nothing.
+//! What a plan file itself says that it does to resources: more than the messages of the plan tell,
+//! and all there is of a plan whose record proves nothing.
 
 use serde_json::Value;
 
+use super::plan_attributes::steps_of;
+use super::plan_value::Step;
 use crate::model::{Action, Mask, ResourceChange, Safe};
 
 /// Returns the changes of resources and how many outputs change, from `tofu show -json PLAN`.
@@ -16,7 +19,23 @@ pub(super) fn changes_in(plan: &Value, mask: &dyn Mask) -> (Vec<ResourceChange>,
 fn change_of(resource: &Value, mask: &dyn Mask) -> Option<ResourceChange> {
     let address = Safe::through(mask, resource["address"].as_str()?);
     let action = action_of(&resource["change"], !resource["previous_address"].is_null())?;
-    Some(ResourceChange { address, action })
+    let paths = resource["change"]["replace_paths"].as_array().into_iter().flatten();
+    let replace_because = paths.map(|path| Safe::through(mask, &Step::written(&steps_of(path)))).collect();
+    let words = resource["change"]["actions"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let actions: Vec<String> = words.map(str::to_owned).collect();
+    let actions = if actions == action.words() { Vec::new() } else { actions };
+    Some(ResourceChange { address, action, actions, replace_because })
+}
+
+/// Adds to changes what only the plan file knows of them: the order of a replacement, and its causes.
+pub(super) fn complete(changes: &mut [ResourceChange], plan: &Value, mask: &dyn Mask) {
+    let (mut known, _) = changes_in(plan, mask);
+    for change in changes {
+        let is_it = |other: &ResourceChange| other.address == change.address && other.action == change.action;
+        if let Some(at) = known.iter().position(is_it) {
+            *change = known.swap_remove(at);
+        }
+    }
 }
 
 /// Returns what a change does, if anything; an action that is not known counts as the gravest of the like.

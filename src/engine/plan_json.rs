@@ -18,7 +18,7 @@ pub(super) async fn read_plan(
     base: Invocation,
     plan: &Path,
 ) -> Result<Value> {
-    let shown = successful(session, id, call::show_json(base, plan)).await?;
+    let shown = successful(session, id, call::show_json(base, Some(plan))).await?;
     let unreadable = || Error::failed(format!("the plan of `{id}` cannot be read as JSON"));
     let plan: Value =
         serde_json::from_slice(shown.stdout.unmasked()).map_err(|error| unreadable().because(error))?;

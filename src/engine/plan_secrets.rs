@@ -22,7 +22,8 @@ impl<'a> PlanSecrets<'a> {
     pub fn of(plans: [&Value; 2], mask: &'a dyn Mask) -> Self {
         let mut sensitive = Vec::new();
         for plan in plans {
-            let resources = plan["resource_changes"].as_array().into_iter().flatten();
+            let resources = ["resource_changes", "resource_drift"].into_iter();
+            let resources = resources.filter_map(|key| plan[key].as_array()).flatten();
             let resources = resources.map(|resource| &resource["change"]);
             let outputs = plan["output_changes"].as_object().into_iter().flat_map(|map| map.values());
             resources.chain(outputs).for_each(|change| collect_change(change, &mut sensitive));
@@ -36,14 +37,38 @@ impl<'a> PlanSecrets<'a> {
 
     /// Returns two values as they may be shown; both are hidden if one of them must be.
     pub fn told(&self, changes: [&Value; 2], path: &[Step], values: (&Value, &Value)) -> (String, String) {
-        let marks = changes.map(|change| [&change["before_sensitive"], &change["after_sensitive"]]);
-        let marked = marks.as_flattened().iter().any(|marks| is_marked(marks, path));
-        let mut own = Vec::new();
-        changes.iter().for_each(|change| collect_change(change, &mut own));
-        if marked || self.tells(values.0, &own) || self.tells(values.1, &own) {
+        if self.is_told_masked(changes, path, values) {
             return (MASK.to_owned(), MASK.to_owned());
         }
         (written(values.0), written(values.1))
+    }
+
+    /// Returns whether one of two values must not be shown.
+    pub fn is_told_masked(&self, changes: [&Value; 2], path: &[Step], values: (&Value, &Value)) -> bool {
+        let mut own = Vec::new();
+        changes.iter().for_each(|change| collect_change(change, &mut own));
+        let marked = changes.iter().any(|change| self.hides_any(change, path));
+        marked || self.tells(values.0, &own) || self.tells(values.1, &own)
+    }
+
+    /// Returns whether a change marks what a way leads to as a whole, before or after it.
+    pub fn hides(&self, change: &Value, path: &[Step]) -> bool {
+        let reached = |marks: &Value| {
+            let mut reached = marks;
+            for step in path {
+                match step.follow(reached) {
+                    Some(next) => reached = next,
+                    None => break,
+                }
+            }
+            reached == &Value::Bool(true)
+        };
+        reached(&change["before_sensitive"]) || reached(&change["after_sensitive"])
+    }
+
+    /// Returns whether a change marks what a way leads to, or a part of it, before or after it.
+    pub fn hides_any(&self, change: &Value, path: &[Step]) -> bool {
+        [&change["before_sensitive"], &change["after_sensitive"]].iter().any(|marks| is_marked(marks, path))
     }
 
     /// Returns a text, such as an address with keys in it, without anything that must not be shown.

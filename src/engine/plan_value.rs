@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Stands for what is not known yet, as tofu writes it for people.
-const UNKNOWN: &str = "(known after apply)";
+pub(super) const UNKNOWN: &str = "(known after apply)";
 
 /// A value of which parts may be unknown.
 #[derive(Debug)]

@@ -3,11 +3,16 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::early_values::sources_of;
 use super::failure::{Stop, explain};
 use super::inputs::Inputs;
 use super::inspect::successful;
 use super::old_values::hide_old_values;
+use super::plan_attributes::details_in;
+use super::plan_changes::complete;
+use super::plan_json::read_plan;
 use super::plan_keys::PlanHome;
 use super::provenance::prove;
 use super::saved_plan::{PlanRecord, SavedPlans};
@@ -16,7 +21,7 @@ use super::stack_life::{Planned, Reviewed, StackLife};
 use super::state_mark::state_mark;
 use super::watch::{Heard, Telling, Watched, listen, says_changes};
 use crate::error::Result;
-use crate::model::Step;
+use crate::model::{Action, ChangeDetail, Step};
 use crate::process;
 use crate::tofu::call::{self, Narration, PlanCall, PlanMode};
 use crate::tofu::variables::VariableSource;
@@ -28,6 +33,8 @@ enum PlanEnd {
         heard: Heard,
         /// Whether tofu's exit code says that it changes something.
         changes: bool,
+        /// The plan as data, where it had to be read.
+        plan: Option<Value>,
     },
     /// There is none.
     Failed(Watched),
@@ -46,8 +53,8 @@ impl StackLife<'_> {
         let planning = self.run_plan(call, &out, self.is_secretive(&inputs));
         let (planning, around, state) =
             tokio::join!(planning, self.session.surroundings(), self.mark_of_state(&plans));
-        let (heard, says_changes) = match planning? {
-            PlanEnd::Made { heard, changes } => (heard, changes),
+        let (heard, says_changes, plan) = match planning? {
+            PlanEnd::Made { heard, changes, plan } => (heard, changes, plan),
             PlanEnd::Failed(watched) => {
                 plans.remove(&self.run.stack.id)?;
                 return Err(explain(self.session, &self.run.stack, &watched).await);
@@ -72,13 +79,14 @@ impl StackLife<'_> {
             state,
             proof: None,
         };
+        let details = self.look_into(&mut record, plan, &out).await;
         // Where no key can be kept nothing can be proven, and `apply` will say so.
         if let Ok(key) = self.session.plan_keys.user() {
             prove(key, &self.session.project, &self.run.stack, &mut record)?;
         }
         plans.save(&record)?;
-        self.tell_planned(&record, heard.text, Reviewed::No);
-        Ok(Planned { record, plans, reviewed: false, foreign: false, shown_before: None })
+        self.tell_planned(&record, (heard.text, &details), Reviewed::No);
+        Ok(Planned { record, details, plans, reviewed: false, foreign: false, shown_before: None })
     }
 
     /// Returns which state a plan is made from, where that will be asked again.
@@ -106,18 +114,46 @@ impl StackLife<'_> {
         // A crash of Go has the same exit code, but leaves no plan; a plan that failed may leave one.
         let (changes, made) = (says_changes(Step::Plan, listened.status), out.exists());
         let changes = changes && made;
+        let mut plan = None;
         if secretive && made && !listened.status.success() {
             match hide_old_values(self.session, id, self.call_reading(out).await?, out).await {
                 Err(error) if changes => return Err(error.into()),
                 Err(_) => listened.forget_text(),
-                Ok(()) => {}
+                Ok(read) => plan = Some(read),
             }
         }
         let watched = listened.tell();
         if !watched.status.success() && !changes {
             return Ok(PlanEnd::Failed(watched));
         }
-        Ok(PlanEnd::Made { heard: self.with_text(watched.heard, out).await?, changes })
+        Ok(PlanEnd::Made { heard: self.with_text(watched.heard, out).await?, changes, plan })
+    }
+
+    /// Completes a record by what only the plan itself knows, and returns what changes in each resource.
+    ///
+    /// Reading a plan costs as much as making one, so it is done only where somebody gets to see it:
+    /// where attributes are shown, and for the causes of a replacement. Without it there is less to see.
+    pub(super) async fn look_into(
+        self,
+        record: &mut PlanRecord,
+        plan: Option<Value>,
+        path: &Path,
+    ) -> Vec<ChangeDetail> {
+        let replaces = record.changes.iter().any(|change| change.action == Action::Replace);
+        let wanted = !record.is_empty() && (self.options.attributes || replaces);
+        let plan = match plan {
+            None if wanted => self.read_plan_at(path).await.ok(),
+            plan => plan.filter(|_| wanted),
+        };
+        let Some(plan) = plan else { return Vec::new() };
+        let mask = self.session.mask();
+        complete(&mut record.changes, &plan, &mask);
+        if self.options.attributes { details_in(&plan, record.mode, &mask) } else { Vec::new() }
+    }
+
+    /// Reads a plan as data; it may hold secrets and must not leave the memory.
+    pub(super) async fn read_plan_at(self, path: &Path) -> Result<Value> {
+        read_plan(self.session, &self.run.stack.id, self.call_reading(path).await?, path).await
     }
 
     /// Returns whether the stack is given anything that must not be shown.

@@ -26,7 +26,7 @@ impl Reached {
 
     /// Counts a resource that is done.
     pub fn count(&mut self, address: &Safe, action: Action) {
-        let change = ResourceChange { address: address.clone(), action };
+        let change = ResourceChange::new(address.clone(), action);
         self.done = self.done.plus(ChangeCounts::of(&[change]));
     }
 

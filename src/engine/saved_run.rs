@@ -87,7 +87,7 @@ impl<'a> Conductor<'a> {
                     self.finish(run, report(run, StackResult::NoChanges), now);
                 }
                 Some(Ok(Standing::Ready(planned))) => {
-                    let skipped = report(run, StackResult::Skipped).with_counts(planned.counts());
+                    let skipped = report(run, StackResult::Skipped).with_changes(&planned.record.changes);
                     self.finish(run, skipped.with_reason(reason.clone()), now);
                 }
                 None if self.is_done(run) => {}

@@ -7,7 +7,6 @@
 use serde_json::Value;
 
 use super::plan_diff::differences;
-use super::plan_json::read_plan;
 use super::stack_life::{Planned, ShownPlan, StackLife};
 use crate::error::{Error, Result};
 use crate::model::PlanDifference;
@@ -68,6 +67,6 @@ impl StackLife<'_> {
             return Err(Error::failed("a plan file is missing or was changed"));
         }
         let path = plan.plans.plan_path(id);
-        read_plan(self.session, id, self.call_reading(&path).await?, &path).await
+        self.read_plan_at(&path).await
     }
 }

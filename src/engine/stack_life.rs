@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::applied;
 use super::early_values::{sources_of, with_early_values};
 use super::failure::{Stop, explain};
@@ -19,7 +21,7 @@ use super::unsaved_state::{give_name, unsaved_state, way_to_save};
 use super::watch::{Watched, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::{ChangeCounts, Safe, StackError, StackRun, Step};
+use crate::model::{ChangeDetail, Safe, StackError, StackRun, Step};
 use crate::process;
 use crate::tofu::Flavour;
 use crate::tofu::call::{self, ApplyCall, PlanMode};
@@ -38,6 +40,8 @@ pub(super) struct StackLife<'a> {
 #[derive(Debug)]
 pub(super) struct Planned {
     pub record: PlanRecord,
+    /// What changes in each resource, where that is shown.
+    pub details: Vec<ChangeDetail>,
     /// Where it lies.
     pub plans: SavedPlans,
     /// Whether it was saved by `plan`, and so has been reviewed.
@@ -63,10 +67,6 @@ pub(super) enum Upstream {
 }
 
 impl Planned {
-    pub fn counts(&self) -> ChangeCounts {
-        ChangeCounts::of(&self.record.changes)
-    }
-
     pub fn destroys(&self) -> bool {
         self.record.changes.iter().any(|change| change.action.is_destructive())
     }
@@ -223,13 +223,19 @@ impl StackLife<'_> {
     }
 
     /// What applies a saved plan may print the old values that it replaces, as showing it does.
-    pub async fn hide_old_values_of(self, saved: &SavedPlans, record: &PlanRecord) -> Result<(), Stop> {
+    ///
+    /// Returns the plan as data where it was read for that.
+    pub async fn hide_old_values_of(
+        self,
+        saved: &SavedPlans,
+        record: &PlanRecord,
+    ) -> Result<Option<Value>, Stop> {
         let inputs = self.inputs().await?;
-        if !record.is_empty() && self.is_secretive(&inputs) {
-            let plan = saved.plan_path(&record.stack);
-            hide_old_values(self.session, &record.stack, self.call_reading(&plan).await?, &plan).await?;
+        if record.is_empty() || !self.is_secretive(&inputs) {
+            return Ok(None);
         }
-        Ok(())
+        let plan = saved.plan_path(&record.stack);
+        Ok(Some(hide_old_values(self.session, &record.stack, self.call_reading(&plan).await?, &plan).await?))
     }
 
     /// Refuses a stack whose files cannot be used, in the words of discovery, and tells of those
@@ -279,12 +285,18 @@ impl StackLife<'_> {
         Ok(with_early_values(self.session, self.run, base).await)
     }
 
-    pub fn tell_planned(self, record: &PlanRecord, text: Vec<Safe>, reviewed: Reviewed) {
+    pub fn tell_planned(
+        self,
+        record: &PlanRecord,
+        (text, details): (Vec<Safe>, &[ChangeDetail]),
+        reviewed: Reviewed,
+    ) {
         self.session.events.emit(RunEvent::Planned {
             stack: record.stack.clone(),
             changes: record.shown_changes(),
             outputs_changed: record.outputs_changed,
             text,
+            details: details.to_vec(),
             saved_at: (reviewed == Reviewed::Yes).then_some(record.made_at),
         });
     }

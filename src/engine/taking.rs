@@ -3,6 +3,8 @@
 //! Where the saved plans themselves were reviewed and nothing else is wanted (`--saved`), one
 //! that does not fit is refused; in every other run that is told, and the stack is planned again.
 
+use serde_json::Value;
+
 use super::failure::Stop;
 use super::inspect::successful;
 use super::options::Approval;
@@ -11,7 +13,7 @@ use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::stack_life::{Planned, Reviewed, ShownPlan, StackLife, Upstream};
 use super::staleness::Staleness;
 use crate::error::{Error, Result};
-use crate::model::{Safe, quoted};
+use crate::model::{ChangeDetail, Safe, quoted};
 use crate::tofu::call::{self, PlanMode};
 
 /// What there is of a stack in the folder of saved plans.
@@ -82,18 +84,33 @@ impl StackLife<'_> {
     }
 
     /// Takes a plan that still fits exactly as it is.
-    async fn take(self, saved: SavedPlans, record: PlanRecord) -> Result<Planned, Stop> {
+    async fn take(self, saved: SavedPlans, mut record: PlanRecord) -> Result<Planned, Stop> {
         // One that was asked for a part of the stack says nothing about the rest.
         if record.is_empty() && self.asks_for_more_than(&record) && !self.is_strict() {
             return self.plan_privately().await;
         }
-        self.hide_old_values_of(&saved, &record).await?;
+        let plan = self.hide_old_values_of(&saved, &record).await?;
+        let details = self.look_into_saved(&saved, &mut record, plan).await;
         let text = match self.options.whole_plans && !record.is_empty() {
             true => self.text_of(&saved).await?,
             false => Vec::new(),
         };
-        self.tell_planned(&record, text, Reviewed::Yes);
-        Ok(Planned { record, plans: saved, reviewed: true, foreign: false, shown_before: None })
+        self.tell_planned(&record, (text, &details), Reviewed::Yes);
+        Ok(Planned { record, details, plans: saved, reviewed: true, foreign: false, shown_before: None })
+    }
+
+    /// Returns what a saved plan changes in each resource, where that is shown; the causes of a
+    /// replacement were recorded when it was made.
+    async fn look_into_saved(
+        self,
+        saved: &SavedPlans,
+        record: &mut PlanRecord,
+        plan: Option<Value>,
+    ) -> Vec<ChangeDetail> {
+        match self.options.attributes {
+            true => self.look_into(record, plan, &saved.plan_path(&self.run.stack.id)).await,
+            false => Vec::new(),
+        }
     }
 
     /// Refuses a plan that does not fit any more, or tells that and plans again.

@@ -42,6 +42,19 @@ impl Action {
         }
     }
 
+    /// Returns the words that `tofu show -json` has for it.
+    pub const fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Delete => &["delete"],
+            Self::Replace => &["delete", "create"],
+            Self::Update => &["update"],
+            Self::Create => &["create"],
+            Self::Import | Self::Move => &["no-op"],
+            Self::Forget => &["forget"],
+            Self::Read => &["read"],
+        }
+    }
+
     /// Returns whether something that exists goes away.
     pub const fn is_destructive(self) -> bool {
         matches!(self, Self::Delete | Self::Replace)
@@ -55,6 +68,40 @@ pub struct ResourceChange {
     pub address: Safe,
     /// What happens to it.
     pub action: Action,
+    /// The words of `tofu show -json` for it, where they are others than usual: what is created
+    /// before the old one is destroyed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<String>,
+    /// The attributes that force a replacement, such as `disk[0].size`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replace_because: Vec<Safe>,
+}
+
+impl ResourceChange {
+    /// Makes a change of which no more is known.
+    pub const fn new(address: Safe, action: Action) -> Self {
+        Self { address, action, actions: Vec::new(), replace_because: Vec::new() }
+    }
+}
+
+/// One resource in a plan, as the report of a run has it.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct ReportedChange {
+    /// The address, such as `module.vm.proxmox_vm.node["a"]`.
+    pub address: Safe,
+    /// What happens to it, in the words of `tofu show -json`: `["create"]`, `["delete", "create"]`.
+    pub actions: Vec<String>,
+    /// The attributes that force a replacement, such as `disk[0].size` or `tags["a b"]`.
+    pub replace_because: Vec<Safe>,
+}
+
+impl From<&ResourceChange> for ReportedChange {
+    fn from(change: &ResourceChange) -> Self {
+        let ResourceChange { address, action, actions, replace_because } = change.clone();
+        let usual = || action.words().iter().map(|word| (*word).to_owned()).collect();
+        let actions = if actions.is_empty() { usual() } else { actions };
+        Self { address, actions, replace_because }
+    }
 }
 
 /// How many resources a plan touches, by what happens to them.
@@ -121,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_replacement_is_counted_once_and_shown_apart() {
-        let change = |action| ResourceChange { address: "a.b".into(), action };
+        let change = |action| ResourceChange::new("a.b".into(), action);
 
         let counts =
             ChangeCounts::of(&[change(Action::Create), change(Action::Replace), change(Action::Read)]);

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ChangeCounts, RunCommand, StackId};
+use super::{ChangeCounts, ReportedChange, ResourceChange, RunCommand, StackId};
 
 /// How a stack ended.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -141,6 +141,9 @@ pub struct StackReport {
     pub replace: u32,
     /// Taken under management.
     pub import: u32,
+    /// What the plan does to each resource, by address.
+    #[serde(default)]
+    pub changes: Vec<ReportedChange>,
     /// Seconds from start to end.
     pub duration_s: f64,
     /// Why it failed.
@@ -176,6 +179,7 @@ impl StackReport {
             destroy: 0,
             replace: 0,
             import: 0,
+            changes: Vec::new(),
             duration_s: 0.0,
             error,
             tests: None,
@@ -188,6 +192,14 @@ impl StackReport {
         (self.add, self.change, self.destroy) = (counts.add, counts.change, counts.destroy);
         (self.replace, self.import) = (counts.replace, counts.import);
         self
+    }
+
+    /// Adds what the plan does to each resource, and counts it.
+    #[must_use]
+    pub fn with_changes(mut self, changes: &[ResourceChange]) -> Self {
+        self.changes = changes.iter().map(ReportedChange::from).collect();
+        self.changes.sort_by(|one, other| one.address.cmp(&other.address));
+        self.with_counts(ChangeCounts::of(changes))
     }
 
     /// Adds why it was skipped, deferred or interrupted.

@@ -7,22 +7,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use super::attribute_lines::Values;
 use super::causes::{Causes, SharedCause, Telling, shared_causes};
+use super::details::Details;
 use super::differences::difference_lines;
 use super::failure::{show_hints, show_stack_error};
 use super::fit::{padded, shortened, text_width};
+use super::folding::{StackChanges, fold};
 use super::listen::Report;
 use super::live::Live;
 use super::next_steps::next_steps;
-use super::plan_text::{Listing, listing, visible, whole};
+use super::plan_text::{Listing, changes, full_text, visible, whole};
 use super::scope::Scope;
 use super::summary::{self, Fold};
 use super::terminal::{Terminal, Tone, Verbosity};
+use super::voices::Voices;
 use super::warnings::Warnings;
 use crate::events::{Proposal, Question, RunEvent};
 use crate::model::{
-    Diagnostic, LockHolder, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, Severity, StackId,
-    StackReport, StackResult, Step, few, human_duration,
+    ChangeDetail, Diagnostic, LockHolder, PlanDifference, ResourceChange, RunCommand, RunReport, Safe,
+    Severity, StackId, StackReport, StackResult, Step, few, human_duration, quoted,
 };
 
 /// Returns the room for ids beside signs, words and times.
@@ -30,6 +34,15 @@ fn id_room(columns: usize) -> usize {
     const BESIDE: usize = 38;
     columns.saturating_sub(BESIDE).max(12)
 }
+
+/// How many lines of changes a pipe gets: enough to read, and not a log of nothing else.
+const PIPE_LINES: usize = 500;
+
+/// How many lines stand around changes at the end of a run, besides the table and the next steps.
+const BESIDE_CHANGES: usize = 8;
+
+/// How many lines a question takes.
+const BESIDE_QUESTION: usize = 5;
 
 /// Whether plans are written to stdout.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -46,6 +59,8 @@ pub struct Console {
     terminal: Terminal,
     plans: PlanOutput,
     scope: Scope,
+    /// How much of each change was asked for.
+    details: Option<Details>,
     command: RunCommand,
     stacks: usize,
     /// Whether plans are listed with the question.
@@ -59,7 +74,7 @@ pub struct Console {
     /// Whether a person is being asked, so that no tofu runs.
     asking: bool,
     /// Plans that are shown in the order of the stacks when all are made.
-    listings: BTreeMap<StackId, Vec<String>>,
+    listings: BTreeMap<StackId, Listed>,
     /// What was shown of each plan, so that a question does not repeat it.
     shown: BTreeMap<StackId, Vec<ResourceChange>>,
     /// Which saved plans were told to be taken, since a plan is looked at again in its turn.
@@ -70,6 +85,34 @@ pub struct Console {
     warnings: Warnings,
     /// Stacks of which was told that they wait for a lock.
     awaiting: BTreeSet<StackId>,
+    /// What tofu writes, each stack for itself.
+    voices: Voices,
+}
+
+/// A plan that is shown when all are made.
+#[derive(Debug)]
+enum Listed {
+    /// In tofu's own words.
+    Text(Vec<String>),
+    /// Folded with those of the other stacks.
+    Changes(StackChanges),
+}
+
+impl Listed {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(lines) => lines.is_empty(),
+            Self::Changes(changes) => changes.heading.is_empty(),
+        }
+    }
+
+    /// Returns all of it.
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Text(lines) => lines.clone(),
+            Self::Changes(changes) => fold(std::slice::from_ref(changes), usize::MAX).stacks.concat(),
+        }
+    }
 }
 
 impl Console {
@@ -79,6 +122,7 @@ impl Console {
             terminal,
             plans,
             scope: Scope::default(),
+            details: None,
             command: RunCommand::Plan,
             stacks: 0,
             asks: false,
@@ -93,7 +137,14 @@ impl Console {
             causes: Causes::default(),
             warnings: Warnings::default(),
             awaiting: BTreeSet::new(),
+            voices: Voices::default(),
         }
+    }
+
+    /// Shows so much of each change.
+    #[must_use]
+    pub fn showing(self, details: Option<Details>) -> Self {
+        Self { details, ..self }
     }
 
     /// Lets the next steps be said in the words in which the stacks were chosen.
@@ -169,10 +220,24 @@ impl Console {
         padded(&shortened(stack.as_str(), self.id_width), self.id_width)
     }
 
-    fn line(&self, stack: &StackId, text: &str) {
+    fn line(&mut self, stack: &StackId, step: Step, text: &str) {
         if self.terminal.verbosity() == Verbosity::Verbose {
-            self.note(&self.terminal.paint(Tone::Dim, &format!("    {stack} | {}", visible(text))));
+            let line = self.terminal.paint(Tone::Dim, &format!("    {stack} | {}", visible(text)));
+            match (self.stacks, step) {
+                (1, _) => self.note(&line),
+                (_, Step::Apply) => self.speak(stack, line),
+                _ => self.voices.hold(stack, line),
+            }
         }
+    }
+
+    fn speak(&mut self, stack: &StackId, line: String) {
+        self.voices.speak(stack, line).iter().for_each(|line| self.note(line));
+    }
+
+    /// Shows what a stack said that rests now.
+    fn hear(&mut self, stack: &StackId) {
+        self.voices.rest(stack).iter().for_each(|line| self.note(line));
     }
 
     /// One stack's resources are lines; those of many are only glimpsed in the live view.
@@ -182,8 +247,11 @@ impl Console {
         let text = visible(&format!("{address}: {message}"));
         if self.stacks > 1 && self.is_live() {
             self.live.set_doing(stack, text);
-        } else if self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose {
+        } else if self.stacks == 1 {
             self.note(&self.terminal.paint(Tone::Dim, &format!("      {text}")));
+        } else if self.terminal.verbosity() == Verbosity::Verbose {
+            let line = self.terminal.paint(Tone::Dim, &format!("    {stack} | {text}"));
+            self.speak(stack, line);
         }
     }
 
@@ -209,29 +277,54 @@ impl Console {
         &mut self,
         stack: &StackId,
         (changes, outputs_changed): (&[ResourceChange], usize),
-        text: &[Safe],
+        (text, details): (&[Safe], &[ChangeDetail]),
         saved_at: Option<Timestamp>,
     ) {
         self.live.rest(stack);
+        self.hear(stack);
         // A saved plan is looked at again in its turn.
         if saved_at.is_some_and(|made| self.taken.contains(&(stack.clone(), made))) {
             return;
         }
-        let full =
-            self.stacks == 1 || self.terminal.verbosity() == Verbosity::Verbose || self.terminal.is_github();
-        let listed = Listing { stack, changes, outputs_changed, differences: &[], text, full, note: None };
-        let lines = listing(&self.terminal, listed);
-        if self.plans == PlanOutput::Hidden || lines.is_empty() || (self.asks && self.stacks > 1) {
+        let is_hidden = self.plans == PlanOutput::Hidden || self.details == Some(Details::None);
+        if is_hidden || (self.asks && self.stacks > 1) {
+            return;
+        }
+        let (differences, full, note) = (&[][..], self.is_full(), None);
+        let plan = Listing { stack, changes, outputs_changed, differences, details, text, full, note };
+        let listed = self.listed(plan);
+        if listed.is_empty() {
             return;
         }
         self.shown.insert(stack.clone(), changes.to_vec());
         if self.stacks == 1 {
-            self.live.above(|| self.terminal.text(&format!("{}\n", lines.join("\n"))));
+            self.live.above(|| self.terminal.text(&format!("{}\n", listed.lines().join("\n"))));
         } else if self.command.is_ordered() {
-            self.live.above(|| self.terminal.group(stack.as_str(), &lines));
+            self.live.above(|| self.terminal.group(stack.as_str(), &listed.lines()));
         } else {
-            self.listings.insert(stack.clone(), lines);
+            self.listings.insert(stack.clone(), listed);
         }
+    }
+
+    /// Whether plans are shown in tofu's own words: one alone, and where all is wanted or folded anyway.
+    fn is_full(&self) -> bool {
+        let is_wanted = self.terminal.verbosity() == Verbosity::Verbose || self.terminal.is_github();
+        match self.details {
+            None => self.stacks == 1 || is_wanted,
+            Some(Details::All) => self.stacks == 1,
+            Some(Details::Addresses | Details::None) => false,
+        }
+    }
+
+    fn listed(&self, plan: Listing<'_>) -> Listed {
+        match full_text(&self.terminal, plan) {
+            Some(lines) => Listed::Text(lines),
+            None => Listed::Changes(changes(&self.terminal, plan, self.values())),
+        }
+    }
+
+    fn values(&self) -> Values {
+        if self.details == Some(Details::All) { Values::Whole } else { Values::Cut }
     }
 
     /// What is asked about is listed with the question; what goes on or ends without one is told here.
@@ -267,6 +360,7 @@ impl Console {
 
     fn stack_finished(&mut self, report: &StackReport) {
         self.live.finish(&report.id, report.result);
+        self.hear(&report.id);
         if self.stacks == 1 {
             self.live.pause();
         }
@@ -330,10 +424,7 @@ impl Console {
 
     fn run_finished(&mut self, report: &RunReport) {
         self.live.pause();
-        for stack in &report.stacks {
-            let Some(lines) = self.listings.remove(&stack.id) else { continue };
-            self.terminal.group(stack.id.as_str(), &lines);
-        }
+        self.voices.all().iter().for_each(|line| self.note(line));
         let repeated = self.warnings.repeated();
         repeated
             .iter()
@@ -345,9 +436,11 @@ impl Console {
             Verbosity::Verbose => Vec::new(),
             _ => shared_causes(report),
         };
+        let mut above = 0;
         if report.stacks.len() > 1 {
             self.note("");
             let table = summary::table(report, (self.fold(), &causes), self.terminal.columns());
+            above = table.len();
             table.iter().for_each(|line| self.note(&format!(" {line}")));
             if !table.is_empty() {
                 self.note("");
@@ -358,7 +451,9 @@ impl Console {
             }
             self.note(&format!("  {}", summary::count_line(report)));
         }
-        for step in next_steps(report, &self.scope) {
+        let steps = next_steps(report, &self.scope);
+        self.show_listings(report, above + steps.len() + BESIDE_CHANGES);
+        for step in steps {
             self.note(&format!("  {} {step}", self.terminal.paint(Tone::Strong, "next:")));
         }
     }
@@ -376,8 +471,56 @@ impl Console {
         }
     }
 
+    /// Shows the changes of each stack in the order of the stacks; `beside` lines are on the screen too.
+    fn show_listings(&mut self, report: &RunReport, beside: usize) {
+        let (mut ids, mut folded) = (Vec::new(), Vec::new());
+        let ordered = report.stacks.iter().filter_map(|stack| self.listings.remove_entry(&stack.id));
+        for (id, listed) in ordered.collect::<Vec<_>>() {
+            match listed {
+                Listed::Text(lines) => self.terminal.group(id.as_str(), &lines),
+                Listed::Changes(changes) => {
+                    ids.push(id);
+                    folded.push(changes);
+                }
+            }
+        }
+        if folded.is_empty() {
+            return;
+        }
+        self.note("");
+        let folded = fold(&folded, self.room(beside));
+        for (id, lines) in ids.iter().zip(&folded.stacks) {
+            self.terminal.group(id.as_str(), lines);
+        }
+        if let Some(first) = folded.first_folded {
+            self.note(&format!("  folded to fit: {}", self.way_to_all(&ids[first])));
+        }
+        self.note("");
+    }
+
+    /// Returns how many lines changes may take.
+    fn room(&self, beside: usize) -> usize {
+        match self.details {
+            None if self.terminal.is_github() => usize::MAX,
+            None => self.terminal.out_rows().map_or(PIPE_LINES, |rows| rows.saturating_sub(beside)),
+            Some(_) => usize::MAX,
+        }
+    }
+
+    /// Says how to see what is folded away.
+    fn way_to_all(&self, stack: &StackId) -> String {
+        let is_saved = self.command == RunCommand::Plan && self.scope.plans_dir.is_none();
+        let again = "the same command with `--details all`";
+        match is_saved && !self.scope.keeps_no_plans {
+            true => {
+                format!("see all of a stack: `infra show {} --plan`, of all: {again}", quoted(stack.as_str()))
+            }
+            false => format!("see all: {again}"),
+        }
+    }
+
     /// Lists what a question is about, where it was not shown before.
-    fn list(&self, proposals: &[Proposal]) {
+    fn list<'a>(&self, proposals: impl Iterator<Item = &'a Proposal>) {
         let is_new = |proposal: &&Proposal| match self.stacks {
             _ if proposal.details.is_some() => true,
             // A single plan was shown as a whole; only what else is to be known of it is new.
@@ -386,26 +529,44 @@ impl Console {
                 !proposal.differences.is_empty() || self.shown.get(&proposal.stack) != Some(&proposal.changes)
             }
         };
-        for proposal in proposals.iter().filter(is_new) {
-            let lines = self.lines_of(proposal).join("\n");
+        let new: Vec<&Proposal> = proposals.filter(is_new).collect();
+        let folded: Vec<StackChanges> = new.iter().map(|proposal| self.changes_of(proposal)).collect();
+        let folded = fold(&folded, self.room(BESIDE_QUESTION));
+        let mut is_folded = false;
+        for (number, proposal) in new.iter().enumerate() {
+            let lines = match &proposal.details {
+                Some(text) => self.with_listing(proposal, |plan| whole(&self.terminal, plan, text)),
+                None => folded.stacks[number].clone(),
+            };
+            is_folded |= proposal.details.is_none() && folded.first_folded.is_some();
+            let lines = lines.join("\n");
             match self.plans {
                 PlanOutput::Shown => self.terminal.text(&format!("{lines}\n")),
                 PlanOutput::Hidden => self.terminal.alert(&lines),
             }
         }
+        if is_folded {
+            self.note("  folded to fit: `d` shows every attribute");
+        }
     }
 
-    fn lines_of(&self, proposal: &Proposal) -> Vec<String> {
-        let Proposal { stack, changes, outputs_changed, differences, details, .. } = proposal;
+    /// Returns what a question is about in one stack; where nothing is wanted, how much it is.
+    fn changes_of(&self, proposal: &Proposal) -> StackChanges {
+        let listed = self.with_listing(proposal, |plan| changes(&self.terminal, plan, self.values()));
+        match self.details {
+            Some(Details::None) => StackChanges { entries: Vec::new(), ..listed },
+            _ => listed,
+        }
+    }
+
+    fn with_listing<T>(&self, proposal: &Proposal, write: impl FnOnce(Listing<'_>) -> T) -> T {
+        let Proposal { stack, changes, outputs_changed, differences, .. } = proposal;
         let age = proposal.saved_at.map(|made| format!("saved {} ago", self.age(made)));
         let notes: Vec<String> = age.into_iter().chain(proposal.note.clone()).collect();
         let note = Some(notes.join(" · ")).filter(|note| !note.is_empty());
         let (outputs_changed, note) = (*outputs_changed, note.as_deref());
-        let listed = Listing { stack, changes, outputs_changed, differences, text: &[], full: false, note };
-        match details {
-            Some(text) => whole(&self.terminal, listed, text),
-            None => listing(&self.terminal, listed),
-        }
+        let (details, text, full) = (&proposal.attributes[..], &[][..], false);
+        write(Listing { stack, changes, outputs_changed, differences, details, text, full, note })
     }
 
     /// Whether there is a live view; whoever wants only failures gets none.
@@ -427,14 +588,14 @@ impl Report for Console {
             }
             RunEvent::Warning { stack, message, hints } => self.warning(stack.as_ref(), message, hints),
             RunEvent::StepStarted { stack, step } => self.step_started(stack, *step),
-            RunEvent::Line { stack, text, .. } => self.line(stack, text),
+            RunEvent::Line { stack, step, text } => self.line(stack, *step, text),
             RunEvent::Resource { stack, address, message } => self.resource(stack, address, message),
             RunEvent::Refreshed { stack, resources } => self.refreshed(stack, *resources),
             RunEvent::LockAwaited { stack, holder } => self.lock_awaited(stack, holder.as_ref()),
             RunEvent::LockTaken { stack, step } => self.lock_taken(stack, *step),
             RunEvent::Diagnostic { stack, diagnostic } => self.diagnostic(stack, diagnostic),
-            RunEvent::Planned { stack, changes, outputs_changed, text, saved_at } => {
-                self.planned(stack, (changes, *outputs_changed), text, *saved_at);
+            RunEvent::Planned { stack, changes, outputs_changed, text, details, saved_at } => {
+                self.planned(stack, (changes, *outputs_changed), (text, details), *saved_at);
                 self.taken_up(stack, *saved_at);
             }
             RunEvent::PlanDiffers { stack, differences, note, applied, left } if *applied || *left => {
@@ -454,12 +615,10 @@ impl Report for Console {
 
     fn question(&mut self, question: &Question) {
         self.live.pause();
+        self.voices.all().iter().for_each(|line| self.note(line));
         match question {
-            Question::Apply { proposals, later } => {
-                self.list(proposals);
-                self.list(later);
-            }
-            Question::Destroy { proposals, .. } => self.list(proposals),
+            Question::Apply { proposals, later } => self.list(proposals.iter().chain(later)),
+            Question::Destroy { proposals, .. } => self.list(proposals.iter()),
         }
     }
 }

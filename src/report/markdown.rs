@@ -167,7 +167,7 @@ mod tests {
     fn the_summary_has_a_row_for_each_stack_and_folds_the_changes() {
         let id = StackId::new("01-a/x|y");
         let mut summary = MarkdownSummary::new(PathBuf::new(), None);
-        let change = ResourceChange { address: "terraform_data.a".into(), action: Action::Create };
+        let change = ResourceChange::new("terraform_data.a".into(), Action::Create);
         summary.changes.insert(id.clone(), vec![change]);
 
         let text = summary.text(&report(vec![StackReport::new(id, StackResult::Succeeded)]));

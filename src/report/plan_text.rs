@@ -1,9 +1,12 @@
-//! The plan on the screen: tofu's own text without its preamble, or a list of addresses.
+//! The plan on the screen: tofu's own text without its preamble, or the resources of a stack with
+//! what changes in them.
 
-use super::differences::{difference_lines, signed};
+use super::attribute_lines::{ChangeWriter, Entry, Values};
+use super::differences::difference_lines;
 use super::fit::{text_width, wrap};
+use super::folding::StackChanges;
 use super::terminal::{Terminal, Tone};
-use crate::model::{ChangeCounts, PlanDifference, ResourceChange, Safe, StackId};
+use crate::model::{ChangeCounts, ChangeDetail, PlanDifference, ResourceChange, Safe, StackId};
 
 /// Where the part that people read begins.
 const BEGINNINGS: [&str; 4] = [
@@ -22,6 +25,8 @@ pub(super) struct Listing<'a> {
     pub outputs_changed: usize,
     /// What of it was not shown before; where there is any, the rest was.
     pub differences: &'a [PlanDifference],
+    /// What changes in each resource, where that is known.
+    pub details: &'a [ChangeDetail],
     /// tofu's own text.
     pub text: &'a [Safe],
     /// Whether tofu's own text is wanted.
@@ -30,35 +35,48 @@ pub(super) struct Listing<'a> {
     pub note: Option<&'a str>,
 }
 
-/// Returns the lines of a plan: tofu's text, or the resources below their stack and its counts.
-pub(super) fn listing(terminal: &Terminal, plan: Listing<'_>) -> Vec<String> {
+/// Returns the lines of tofu's text, if that is wanted and there is any.
+pub(super) fn full_text(terminal: &Terminal, plan: Listing<'_>) -> Option<Vec<String>> {
     let body = changes_only(plan.text);
-    if plan.full && !body.is_empty() {
-        return body.iter().map(|line| colored(terminal, line)).collect();
-    }
+    let is_wanted = plan.full && !body.is_empty();
+    is_wanted.then(|| body.iter().map(|line| colored(terminal, line)).collect())
+}
+
+/// Returns the resources below their stack and its counts, with their attributes where they are known.
+pub(super) fn changes(terminal: &Terminal, plan: Listing<'_>, values: Values) -> StackChanges {
+    let Some(heading) = heading_of(terminal, plan) else { return StackChanges::default() };
+    let writer = ChangeWriter::new(terminal, values);
+    let entries: Vec<Entry> = match (plan.differences, plan.details) {
+        ([], []) => plan.changes.iter().map(|one| writer.address(one.action, &one.address)).collect(),
+        ([], details) => details.iter().map(|detail| writer.entry(detail)).collect(),
+        (differences, _) => {
+            let lines = differences.iter().map(|one| difference_lines(terminal, one));
+            lines.map(|head| Entry { head, is_grave: true, ..Entry::default() }).collect()
+        }
+    };
+    StackChanges { heading: heading.lines().map(str::to_owned).collect(), entries }
+}
+
+fn heading_of(terminal: &Terminal, plan: Listing<'_>) -> Option<String> {
+    let body = changes_only(plan.text);
     let outputs = plan.outputs_changed > 0 || !body.is_empty();
     let counts = match plan.changes.is_empty() {
         true => outputs.then(|| "outputs only".to_owned()),
         false => Some(ChangeCounts::of(plan.changes).to_string()),
     };
-    let heading = match (counts, plan.note) {
-        (None, None) => return Vec::new(),
-        (Some(counts), None) => heading(terminal, plan.stack, &counts),
-        (None, Some(note)) => heading(terminal, plan.stack, note),
-        (Some(counts), Some(note)) => noted(terminal, &heading(terminal, plan.stack, &counts), note),
-    };
-    let lines: Vec<String> = match plan.differences {
-        [] => plan.changes.iter().map(|change| change_line(terminal, change)).collect(),
-        differences => differences.iter().flat_map(|one| difference_lines(terminal, one)).collect(),
-    };
-    std::iter::once(heading).chain(lines).collect()
+    match (counts, plan.note) {
+        (None, None) => None,
+        (Some(counts), None) => Some(heading(terminal, plan.stack, &counts)),
+        (None, Some(note)) => Some(heading(terminal, plan.stack, note)),
+        (Some(counts), Some(note)) => Some(noted(terminal, &heading(terminal, plan.stack, &counts), note)),
+    }
 }
 
 /// Returns the lines of a whole plan below its stack: every attribute that changes.
 pub(super) fn whole(terminal: &Terminal, plan: Listing<'_>, text: &[Safe]) -> Vec<String> {
     let body = changes_only(text);
     let lines = if body.is_empty() { text } else { body };
-    let heading = listing(terminal, plan).into_iter().take(1).chain([String::new()]);
+    let heading = heading_of(terminal, plan).into_iter().chain([String::new()]);
     heading.chain(lines.iter().map(|line| colored(terminal, line))).chain([String::new()]).collect()
 }
 
@@ -108,11 +126,6 @@ fn colored(terminal: &Terminal, line: &str) -> String {
         _ => return line.to_owned(),
     };
     format!("{}{}", &line[..line.len() - text.len()], terminal.paint_data(tone, text))
-}
-
-/// Writes one change as a line: sign and address.
-fn change_line(terminal: &Terminal, change: &ResourceChange) -> String {
-    format!("{} {}", signed(terminal, change.action), change.address)
 }
 
 #[cfg(test)]

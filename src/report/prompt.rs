@@ -29,9 +29,14 @@ pub(super) async fn ask(terminal: &Terminal, question: &Question) -> Answer {
         }
         Question::Destroy { proposals, project, staying } => {
             let text = format!("{} Type the project's name to go on:", destroy_words(proposals, project));
+            let text = format!("d shows every attribute.\n{text}");
             let text =
                 foreign_words(proposals) + &protected_words(proposals) + &staying_words(staying) + &text;
-            given(answer(terminal, &text).await.as_deref() == Some(project))
+            match answer(terminal, &text).await.as_deref() {
+                said if said == Some(project) => Answer::Yes,
+                Some("d" | "D") => Answer::Details,
+                _ => Answer::No,
+            }
         }
     }
 }
@@ -176,6 +181,7 @@ mod tests {
             outputs_changed,
             saved_at,
             details,
+            attributes: Vec::new(),
             differences,
             note,
             is_protected,

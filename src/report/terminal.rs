@@ -205,6 +205,11 @@ impl Terminal {
         self.out_screen.then(|| usize::from(console::Term::stdout().size().1))
     }
 
+    /// Returns how many lines of data a screen has; a pipe has none.
+    pub fn out_rows(&self) -> Option<usize> {
+        self.out_screen.then(|| usize::from(console::Term::stdout().size().0))
+    }
+
     /// Writes a line of data; on a screen, what does not fit goes on below the given column.
     pub fn data_hanging(&self, line: &str, indent: usize) {
         let columns = self.out_columns();

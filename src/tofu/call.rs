@@ -146,9 +146,15 @@ pub fn show(base: Invocation, plan: Option<&Path>) -> Invocation {
     base.args(["show", "-no-color"]).args(plan)
 }
 
-/// Returns the call that writes a saved plan as one JSON document, sensitive values included.
-pub fn show_json(base: Invocation, plan: &Path) -> Invocation {
-    base.args(["show", "-no-color", "-json"]).arg(plan)
+/// Returns the call that writes a saved plan, or the state, for people, sensitive values included.
+pub fn show_everything(base: Invocation, plan: Option<&Path>) -> Invocation {
+    base.args(["show", "-no-color", "-show-sensitive"]).args(plan)
+}
+
+/// Returns the call that writes a saved plan, or the state, as one JSON document, sensitive values
+/// included.
+pub fn show_json(base: Invocation, plan: Option<&Path>) -> Invocation {
+    base.args(["show", "-no-color", "-json"]).args(plan)
 }
 
 /// Returns the call that writes all outputs as JSON, sensitive ones included.
@@ -405,7 +411,8 @@ mod tests {
             state_edit(base(), StateEdit::Remove(&addresses)),
             state_edit(base(), StateEdit::Move("a.b", "a.c")),
             show(base(), None),
-            show_json(base(), Path::new("/p")),
+            show_json(base(), Some(Path::new("/p"))),
+            show_everything(base(), None),
             outputs(base()),
             validate(base(), &[]),
             fmt(base(), FmtMode::Check, &[]),

@@ -144,14 +144,13 @@ fn place(diagnostic: &Value) -> Option<String> {
 /// without a word of its own: a resource that is forgotten and made anew (`destroy = false`).
 fn planned(change: &Value, mask: &dyn Mask) -> Option<ResourceChange> {
     let told = change.get("action").and_then(Value::as_str) == Some("noop");
-    drifted(change, mask).or_else(|| {
-        Some(ResourceChange { address: address(change, mask)?, action: Action::Replace }).filter(|_| told)
-    })
+    drifted(change, mask)
+        .or_else(|| Some(ResourceChange::new(address(change, mask)?, Action::Replace)).filter(|_| told))
 }
 
 fn drifted(change: &Value, mask: &dyn Mask) -> Option<ResourceChange> {
     let action = action(change.get("action")?.as_str()?, change.get("importing").is_some())?;
-    Some(ResourceChange { address: address(change, mask)?, action })
+    Some(ResourceChange::new(address(change, mask)?, action))
 }
 
 fn address(change: &Value, mask: &dyn Mask) -> Option<Safe> {
@@ -207,7 +206,7 @@ mod tests {
     fn a_planned_change_gives_address_and_action() {
         let line = r#"{"@message":"x","type":"planned_change","change":{"resource":{"addr":"a.b"},"action":"replace"}}"#;
 
-        let change = ResourceChange { address: "a.b".into(), action: Action::Replace };
+        let change = ResourceChange::new("a.b".into(), Action::Replace);
         assert_eq!(parsed(line), Some(Message::Planned(change)));
     }
 
@@ -245,7 +244,7 @@ mod tests {
             format!(r#"{{"type":"{kind}","change":{{"resource":{{"addr":"a.b"}},"action":"noop"}}}}"#)
         };
 
-        let change = ResourceChange { address: "a.b".into(), action: Action::Replace };
+        let change = ResourceChange::new("a.b".into(), Action::Replace);
         assert_eq!(parsed(&line("planned_change")), Some(Message::Planned(change)));
         assert!(matches!(parsed(&line("resource_drift")), Some(Message::Other(_))));
     }

@@ -116,9 +116,9 @@ fn a_person_is_asked_and_a_no_leaves_everything() {
 /// A project of templates that each make one small file.
 fn of_files(names: &[&str]) -> Project {
     let project = Project::new().file("cluster.yaml", "word: x\n").file("templates/config/keep.me", "");
-    names.iter().for_each(|name| {
-        project.write(&format!("templates/config/{name}.j2"), &format!("#{{ word }}# {name}\n"))
-    });
+    for name in names {
+        project.write(&format!("templates/config/{name}.j2"), &format!("#{{ word }}# {name}\n"));
+    }
     project.run("configure").succeeds();
     project
 }

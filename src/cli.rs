@@ -131,9 +131,9 @@ pub fn run(args: Vec<OsString>, env: Environment, clock: Clock) -> Exit {
         return complete(args, &env);
     }
     let asked_for_json = args.iter().any(|arg| arg == "--json" || arg == "--jsonl");
-    let matches = match definition().try_get_matches_from(args) {
+    let matches = match definition().try_get_matches_from(args.clone()) {
         Ok(matches) => matches,
-        Err(error) => return refuse(&error, &env, asked_for_json),
+        Err(error) => return correct_or_refuse(&args, &error, &env, asked_for_json),
     };
     let wants_json = wants_json(&matches);
     let cli = match Cli::from_arg_matches(&matches) {
@@ -243,6 +243,16 @@ impl GlobalArgs {
             Some(dir) => Error::usage(format!("`-C {}` is no folder", dir.display())),
             None => Error::usage("the working folder is gone").hint("change to a folder that exists"),
         })
+    }
+}
+
+/// Shows what to type instead, where the line is one of another tool.
+fn correct_or_refuse(args: &[OsString], error: &clap::Error, env: &Environment, wants_json: bool) -> Exit {
+    let terminal = Terminal::detect(env, ColorChoice::Auto, Verbosity::Normal);
+    let is_log = wants_json || !terminal.has_person();
+    match commands::habits::correction(args, env, is_log).filter(|_| error.use_stderr()) {
+        Some(better) => fail(&terminal, &better, wants_json),
+        None => refuse(error, env, wants_json),
     }
 }
 

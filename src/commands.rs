@@ -14,6 +14,7 @@ use crate::trust::TrustWord;
 
 mod again;
 pub mod apply;
+mod beginnings;
 pub mod completions;
 pub mod configure;
 pub mod deps;
@@ -24,6 +25,7 @@ pub mod drift;
 pub mod fmt;
 pub mod force_unlock;
 mod generated;
+pub mod habits;
 mod headings;
 pub mod help;
 pub mod init;

@@ -10,7 +10,10 @@
 
 mod support;
 
-use support::{Finished, Project, Running, SIMPLE};
+use std::path::Path;
+use std::process::Command;
+
+use support::{Finished, Project, Running, SIMPLE, infra};
 
 /// Stacks in three environments, one of them with a stack inside of another.
 fn environments() -> Project {
@@ -199,4 +202,343 @@ fn a_last_word_that_is_no_stack_is_an_output_of_all_stacks_below() {
     assert_eq!(dev.as_object().unwrap().keys().collect::<Vec<_>>(), ["dev/net"]);
     let slip = run_in(&project, "", &["output", "slo"]).exits(64);
     slip.stderr_has("no stack is called `slo`").stderr_has("did you mean `solo`?");
+}
+
+/// A stack that takes a variable, with its state beside it.
+const LOCAL: &str = r#"
+variable "size" {
+  default = "small"
+}
+
+resource "terraform_data" "thing" {
+  input = var.size
+}
+
+output "thing" {
+  value = terraform_data.thing.output
+}
+"#;
+
+/// Two stacks in a folder, one of them with a space in its name, and one elsewhere.
+fn habitual() -> Project {
+    let project = Project::new()
+        .file("stacks/dev/net/main.tf", LOCAL)
+        .file("stacks/dev/web app/main.tf", LOCAL)
+        .file("stacks/solo/main.tf", LOCAL)
+        .file("stacks/solo/big.tfvars.example", "size = \"big\"\n");
+    project.run("apply --all --yes").succeeds();
+    project
+}
+
+/// Gives a line to a shell in a folder of the project, as somebody who pastes it does.
+fn paste(project: &Project, folder: &str, line: &str) -> Finished {
+    let bin = Path::new(env!("CARGO_BIN_EXE_infra")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new("bash");
+    for (name, value) in project.command("").get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.args(["-c", line]).env("PATH", path).current_dir(project.path(folder));
+    command.stdin(std::process::Stdio::null());
+    Running::start(command, line).wait()
+}
+
+/// Types lines that are habits of other tools, expects these corrections, and pastes each.
+fn corrected(project: &Project, table: &[(&str, &str, &str)]) {
+    for (folder, typed, expected) in table {
+        let refused = paste(project, folder, typed).exits(64);
+        let hints = refused.stderr.lines().filter_map(|line| line.strip_prefix("hint: `")?.strip_suffix('`'));
+        assert_eq!(hints.collect::<Vec<_>>().first(), Some(expected), "{typed}\n{refused}");
+        let pasted = paste(project, folder, expected);
+        assert!(matches!(pasted.code, Some(0 | 2)), "{expected}\n{pasted}");
+    }
+}
+
+#[test]
+fn flags_of_tofu_are_put_where_they_belong() {
+    let project = habitual();
+
+    corrected(
+        &project,
+        &[
+            (
+                "",
+                "infra plan solo -target=terraform_data.thing",
+                "infra plan solo -- -target=terraform_data.thing",
+            ),
+            (
+                "",
+                "infra plan -target terraform_data.thing solo",
+                "infra plan solo -- -target=terraform_data.thing",
+            ),
+            (
+                "",
+                "infra plan 'web app' -target='terraform_data.thing[\"a b\"]'",
+                "infra plan 'web app' -- '-target=terraform_data.thing[\"a b\"]'",
+            ),
+            (
+                "stacks/solo",
+                "infra plan --target terraform_data.thing",
+                "infra plan -- -target=terraform_data.thing",
+            ),
+            (
+                "",
+                "infra plan solo -refresh=false -replace=terraform_data.thing",
+                "infra plan solo -- -refresh=false -replace=terraform_data.thing",
+            ),
+            ("", "infra plan solo -refresh false", "infra plan solo -- -refresh=false"),
+            ("", "infra plan solo -lock-timeout=5s", "infra plan solo --lock-timeout 5s"),
+            (
+                "",
+                "infra plan solo -lock-timeout 5s -lock=false",
+                "infra plan solo --lock-timeout 5s -- -lock=false",
+            ),
+            (
+                "",
+                "infra plan solo -destroy -detailed-exitcode",
+                "infra plan solo --destroy --detailed-exitcode",
+            ),
+            ("", "infra plan solo -refresh-only -json", "infra plan solo --refresh-only --json"),
+            (
+                "",
+                "infra plan -no-color -input=false solo -out=tfplan",
+                "infra plan --color never --no-input solo",
+            ),
+            ("", "infra plan solo -parallelism=2", "infra plan solo -- -parallelism=2"),
+            (
+                "",
+                "infra plan -all -exclude=terraform_data.thing --exclude solo",
+                "infra plan --all --exclude solo -- -exclude=terraform_data.thing",
+            ),
+            (
+                "",
+                "infra plan solo -compact-warnings -- -refresh=false",
+                "infra plan solo -- -compact-warnings -refresh=false",
+            ),
+            (
+                "",
+                "infra -q plan --color always solo -refresh=false",
+                "infra -q plan --color always solo -- -refresh=false",
+            ),
+            ("", "infra -chdir=stacks/solo plan", "infra -C stacks/solo plan"),
+            (
+                "",
+                "infra -chdir='stacks/dev/web app' plan -refresh=false",
+                "infra -C 'stacks/dev/web app' plan -- -refresh=false",
+            ),
+            ("", "infra apply -auto-approve solo", "infra apply --yes solo"),
+            (
+                "",
+                "infra apply solo -auto-approve -replace=terraform_data.thing",
+                "infra apply solo --yes -- -replace=terraform_data.thing",
+            ),
+            ("", "infra apply solo -auto-approve -refresh-only", "infra apply solo --yes -- -refresh-only"),
+            ("", "infra init solo -upgrade -reconfigure", "infra init solo -- -upgrade -reconfigure"),
+            (
+                "",
+                "infra init solo -migrate-state -input=false",
+                "infra init solo --no-input -- -migrate-state",
+            ),
+            ("", "infra plan solo -upgrade", "infra init solo -- -upgrade"),
+            ("", "infra validate -json solo", "infra validate --json solo"),
+            ("", "infra test -verbose solo", "infra test solo -- -verbose"),
+            ("", "infra output solo -raw thing", "infra output solo --raw thing"),
+            ("stacks/solo", "infra output -json", "infra output --json"),
+            ("", "infra fmt -check -recursive", "infra fmt --check"),
+            ("", "infra fmt solo -list=false", "infra tofu --stack solo -- fmt -list=false"),
+            ("", "infra -version", "infra --version"),
+            (
+                "stacks/solo",
+                "infra state show terraform_data.thing",
+                "infra state show solo terraform_data.thing",
+            ),
+            ("", "infra drift -detailed-exitcode solo", "infra drift solo"),
+            ("", "infra apply -destroy -auto-approve solo", "infra destroy --yes solo"),
+        ],
+    );
+}
+
+#[test]
+fn commands_of_tofu_are_passed_on_to_the_stack_that_is_meant() {
+    let project = habitual().file("stacks/solo/more.tf", "resource \"terraform_data\" \"more\" {}\n");
+
+    corrected(
+        &project,
+        &[
+            (
+                "stacks/solo",
+                "infra import terraform_data.more some-id",
+                "infra tofu --stack solo -- import terraform_data.more some-id",
+            ),
+            (
+                "",
+                "infra taint solo terraform_data.thing",
+                "infra tofu --stack solo -- taint terraform_data.thing",
+            ),
+            (
+                "stacks/solo",
+                "infra untaint terraform_data.thing",
+                "infra tofu --stack solo -- untaint terraform_data.thing",
+            ),
+            ("stacks/dev/web app", "infra console", "infra tofu --stack 'dev/web app' -- console"),
+            (
+                "",
+                "infra -C stacks/solo workspace list",
+                "infra -C stacks/solo tofu --stack solo -- workspace list",
+            ),
+            ("", "infra graph stacks/solo", "infra tofu --stack solo -- graph"),
+            (
+                "",
+                "infra refresh --stack solo -var 'size=a b'",
+                "infra tofu --stack solo -- refresh -var 'size=a b'",
+            ),
+            ("", "infra providers solo", "infra tofu --stack solo -- providers"),
+            ("", "infra get solo -update", "infra tofu --stack solo -- get -update"),
+            ("", "infra metadata functions -json", "infra tofu --stack dev/net -- metadata functions -json"),
+            ("", "infra logout example.com", "infra tofu --stack dev/net -- logout example.com"),
+            ("", "infra version", "infra tofu --stack dev/net -- version"),
+        ],
+    );
+    let unknown = paste(&project, "", "infra import terraform_data.more 'an id'").exits(64);
+    insta::assert_snapshot!(unknown.stderr, @r"
+    error: `import` is a command of tofu
+    hint: `infra tofu --stack STACK -- import terraform_data.more 'an id'`
+    hint: STACK is one of `dev/net`, `dev/web app`, `solo`
+    ");
+    for (typed, words, advised) in [
+        ("infra taint solo terraform_data.thing", "plan", "plan solo -- -replace=terraform_data.thing"),
+        ("infra refresh solo", "drift", "drift solo"),
+        ("infra graph solo", "stacks", "stacks --graph dot"),
+        ("infra get solo", "init", "init solo"),
+        ("infra plan solo -upgrade", "plan", "plan solo"),
+        ("infra plan solo -parallelism=2", "--parallelism", "plan solo --parallelism 2"),
+        ("infra version", "--version", "--version"),
+    ] {
+        let refused = paste(&project, "", typed).exits(64);
+        assert_eq!(refused.advice(words), advised, "{refused}");
+        paste(&project, "", &format!("infra {advised}")).succeeds();
+    }
+    paste(&project, "", "infra login example.com").exits(64).stderr_has("-- login example.com`");
+}
+
+#[test]
+fn commands_of_terragrunt_are_said_in_infras_words() {
+    let project = habitual();
+
+    corrected(
+        &project,
+        &[
+            ("", "infra run-all plan", "infra plan --all"),
+            (
+                "stacks/dev",
+                "infra run-all plan -target=terraform_data.thing",
+                "infra plan . -- -target=terraform_data.thing",
+            ),
+            ("stacks/dev", "infra run --all apply --non-interactive", "infra apply . --yes"),
+            ("", "infra run --all -- plan -refresh=false", "infra plan --all -- -refresh=false"),
+            ("stacks/solo", "infra run plan", "infra plan"),
+            (
+                "",
+                "infra run-all validate --terragrunt-working-dir stacks/dev",
+                "infra -C stacks/dev validate .",
+            ),
+            (
+                "",
+                "infra run-all plan --terragrunt-exclude-dir stacks/solo --terragrunt-log-level info",
+                "infra plan --all --exclude stacks/solo",
+            ),
+            (
+                "",
+                "infra run --all plan --queue-include-dir stacks/dev --parallelism 2",
+                "infra plan stacks/dev --parallelism 2",
+            ),
+            ("", "infra plan-all", "infra plan --all"),
+            ("", "infra run-all output -json", "infra output --all --json"),
+            ("stacks/solo", "infra run-all refresh", "infra tofu --stack solo -- refresh"),
+            ("", "infra hclfmt", "infra fmt"),
+            ("", "infra hcl fmt --check", "infra fmt --check"),
+            ("", "infra graph-dependencies", "infra stacks --graph dot"),
+            ("", "infra list", "infra stacks"),
+        ],
+    );
+}
+
+#[test]
+fn what_is_nobodys_habit_is_refused_as_ever() {
+    let project = Project::new().file("stacks/solo/main.tf", LOCAL);
+
+    for typed in ["infra plan -bogus", "infra plan --nonsense -target=x", "infra plam", "infra plan -target"]
+    {
+        paste(&project, "", typed).exits(64).stderr_lacks("hint: `infra");
+    }
+    // What is passed on to tofu itself is its own business.
+    paste(&project, "", "infra tofu plan -refresh=false").succeeds();
+}
+
+#[test]
+fn a_correction_repeats_no_secret_in_a_log_and_is_json_where_json_is_asked_for() {
+    let project = Project::new().file("stacks/solo/main.tf", LOCAL);
+
+    let hidden = paste(&project, "", "infra plan -var api_token=geheim -var size=big").exits(64);
+    let json = paste(&project, "", "infra plan --json -target=a.b").exits(64).json();
+
+    hidden.stderr_lacks("geheim").stderr_has("api_token=…").stderr_has("size=big");
+    assert_eq!(json["error"]["kind"], "usage");
+    assert_eq!(json["error"]["hints"][0], "`infra plan --json -- -target=a.b`");
+}
+
+#[test]
+fn in_an_empty_folder_new_is_what_to_do_and_it_proposes_what_is_free() {
+    let temp = tempfile::tempdir().unwrap();
+    let run = |folder: &str, args: &[&str]| {
+        let folder = temp.path().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut command = infra();
+        command.args(args).current_dir(folder);
+        Running::start(command, &args.join(" ")).wait()
+    };
+
+    for args in [&["plan"][..], &["stacks"], &["configure"], &["-C", ".", "apply"]] {
+        run("empty", args).stderr_has("`infra new`");
+    }
+    run("empty", &["doctor"]).exits(1).stdout_has("`infra new`");
+    std::fs::create_dir_all(temp.path().join("fresh/.git")).unwrap();
+    run("fresh", &["plan"]).exits(65).stderr_has("`infra new`");
+    run("fresh", &["stacks"]).succeeds().stderr_has("`infra new`");
+    run("", &["-C", "empty", "plan"]).exits(65).stderr_has("`infra -C empty new`");
+    run("", &["-C", "empty", "new"]).succeeds();
+    run("", &["new", "empty"]).exits(64).stderr_has("`infra new empty-2`");
+    run("", &["new", "empty-2"]).succeeds();
+    run("", &["new", "empty/", "--example", "layered"])
+        .exits(64)
+        .stderr_has("`infra new empty-3 --example layered`");
+    run("", &["new"]).exits(64).stderr_has("`infra new lab`");
+    run("", &["new", "lab"]).succeeds();
+    run("", &["new"]).exits(64).stderr_has("`infra new lab-2`");
+    run("", &["plan"]).exits(65).stderr_has("`infra new lab-2`");
+}
+
+#[test]
+fn a_terragrunt_repository_is_named_as_such() {
+    let project = Project::new()
+        .file("root.hcl", "remote_state {}\n")
+        .file("live/prod/app/terragrunt.hcl", "terraform {\n  source = \"../../../modules/app\"\n}\n")
+        .file("live/prod/db/terragrunt.hcl", "")
+        .file("modules/app/main.tf", SIMPLE);
+
+    let refused = project.run("plan").exits(65);
+
+    insta::assert_snapshot!(refused.stderr.replace(project.root().to_str().unwrap(), "ROOT"), @r#"
+    error: `ROOT` is a Terragrunt repository: 3 folders, no stack
+      infra runs folders of `.tf` files; units are run by `terragrunt`
+    hint: what works here: `infra secrets`; `infra state serve`, as a backend for units
+    hint: how a unit becomes a stack: docs/guide.md, "Coming from Terragrunt"
+    "#);
+    project.run("stacks").succeeds().stderr_has("3 units of Terragrunt");
+    project.run("doctor").stdout_has("Terragrunt");
+    std::fs::remove_file(project.path("infra.yaml")).unwrap();
+    run_in(&project, "live/prod", &["plan"]).exits(65).stderr_has("Terragrunt repository");
 }

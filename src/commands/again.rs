@@ -72,7 +72,7 @@ pub(super) fn works_here(context: &Context) -> bool {
     shell_folder().is_none_or(|shell| shell == context.cwd)
 }
 
-fn shell_folder() -> Option<std::path::PathBuf> {
+pub(super) fn shell_folder() -> Option<std::path::PathBuf> {
     std::env::current_dir().and_then(std::fs::canonicalize).ok()
 }
 

@@ -15,6 +15,7 @@ pub(super) use generate::has_templates;
 
 use self::removal::Made;
 use super::Context;
+use super::beginnings::root_of;
 use crate::error::{Error, Exit, Result};
 use crate::model::Project;
 use crate::project;
@@ -56,7 +57,7 @@ pub struct ConfigureArgs {
 
 /// Runs the command.
 pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
-    let project = project::load(&project::find_root(&context.cwd)?)?;
+    let project = project::load(&root_of(context)?)?;
     let overwrite = if args.force { Overwrite::Force } else { Overwrite::Never };
     let turn = if args.check || args.diff {
         Turn::to_look(&project.infra_dir(), &context.interrupts, || tell_waiting(context)).await?
@@ -80,7 +81,7 @@ pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
 
 /// Renders and writes as part of another command; a project without templates has nothing to do.
 pub(super) async fn bring_up_to_date(context: &Context) -> Result<()> {
-    let project = project::load(&project::find_root(&context.cwd)?)?;
+    let project = project::load(&root_of(context)?)?;
     if !has_templates(&project)? {
         return Ok(());
     }

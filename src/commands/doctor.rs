@@ -120,7 +120,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     findings.extend(about_tofu);
     findings.extend(edited(&workspace));
     findings.extend(data::data_findings(&workspace.project));
-    findings.extend(stack_findings(&workspace));
+    findings.extend(stack_findings(&workspace, context));
     findings.extend(order(&workspace));
     findings.extend(isolation(&workspace));
     findings.push(writable(&workspace));
@@ -219,9 +219,9 @@ fn plans(tofu: &Tofu, context: &Context) -> Finding {
     }
 }
 
-fn stack_findings(workspace: &Workspace) -> Vec<Finding> {
+fn stack_findings(workspace: &Workspace, context: &Context) -> Vec<Finding> {
     if workspace.stacks.is_empty() {
-        return vec![Finding::warn("stacks", "none found", workspace.way_to_stacks())];
+        return vec![Finding::warn("stacks", "none found", workspace.way_to_stacks(context))];
     }
     let mut findings = Vec::new();
     for stack in &workspace.stacks {

@@ -10,7 +10,8 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::Context;
-use crate::error::{Exit, Result};
+use super::again::program;
+use crate::error::{Error, Exit, Kind, Result};
 use crate::model::quoted;
 use crate::secrets::identities::FreshKey;
 use crate::trust::Consents;
@@ -33,19 +34,31 @@ pub struct NewArgs {
     #[arg(value_name = "DIR", default_value = ".", value_hint = clap::ValueHint::DirPath)]
     dir: PathBuf,
     /// The example to begin with
-    #[arg(long, value_name = "NAME", default_value = "homelab", value_parser = PossibleValuesParser::new(example::NAMES))]
+    #[arg(long, value_name = "NAME", default_value = example::DEFAULT, value_parser = PossibleValuesParser::new(example::NAMES))]
     example: String,
 }
 
 /// Runs the command.
 pub fn run(args: &NewArgs, context: &Context) -> Result<Exit> {
     let example = example::find(&args.example)?;
-    let folder = Folder::check(&args.dir, &context.cwd)?;
+    let folder = Folder::check(&args.dir, &context.cwd)
+        .map_err(|error| error.clone().hint_if(elsewhere(args, &error, context)))?;
     let key = FreshKey::generate(context.clock.now());
     folder.fill(&example.files(&key, name_of(&context.cwd.join(&args.dir)).as_deref()))?;
     remember(&context.cwd.join(&args.dir), context);
     tell(&example, &args.dir, context);
     Ok(Exit::OK)
+}
+
+/// Names a folder that is free, where the one that was named is not.
+fn elsewhere(args: &NewArgs, error: &Error, context: &Context) -> Option<String> {
+    let free = free_name(&context.cwd, &args.dir);
+    let example = match args.example.as_str() {
+        example::DEFAULT => String::new(),
+        name => format!(" --example {name}"),
+    };
+    let command = format!("{} new {}{example}", program(context), quoted(&free.display().to_string()));
+    (error.kind() == Kind::Usage).then(|| format!("name a folder that is not there yet: `{command}`"))
 }
 
 /// Returns what the project is called: like its folder.
@@ -60,6 +73,17 @@ fn remember(root: &Path, context: &Context) {
     if let Err(error) = kept {
         tracing::debug!(%error, "not remembered as made here");
     }
+}
+
+/// Returns a name like this one that nothing has yet.
+pub(super) fn free_name(cwd: &Path, wanted: &Path) -> PathBuf {
+    let (folder, name) = match wanted.file_name() {
+        Some(name) => (wanted.parent().unwrap_or(Path::new("")), name.to_string_lossy().into_owned()),
+        None => (wanted.strip_prefix(".").unwrap_or(wanted), "lab".to_owned()),
+    };
+    let numbered = (2..).map(|number| folder.join(format!("{name}-{number}")));
+    let mut names = std::iter::once(folder.join(&name)).chain(numbered);
+    names.find(|name| cwd.join(name).symlink_metadata().is_err()).unwrap_or_else(|| wanted.to_owned())
 }
 
 fn tell(example: &Example, dir: &Path, context: &Context) {

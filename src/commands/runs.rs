@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::Context;
+use super::beginnings::root_of;
 use super::past::lives;
 use crate::error::{Error, Exit, Result};
 use crate::model::{human_duration, nearest};
@@ -50,7 +51,7 @@ struct ShowArgs {
 
 /// Runs the command.
 pub fn run(args: &RunsArgs, context: &Context) -> Result<Exit> {
-    let project = project::load(&project::find_root(&context.cwd)?)?;
+    let project = project::load(&root_of(context)?)?;
     let runs = PastRun::all(&project.runs_dir());
     match &args.command {
         Some(RunsCommand::Show(args)) => show(&runs, args, context)?,

@@ -81,6 +81,7 @@ impl StackArgs {
             with_dependencies: self.with_dependencies,
             with_dependents: self.with_dependents,
             reads: false,
+            one: false,
         }
     }
 }

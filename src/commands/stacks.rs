@@ -74,7 +74,7 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
         tell_cycle(&cycle, &context.terminal);
     }
     if workspace.stacks.is_empty() {
-        context.terminal.note(&format!("no stacks: {}", workspace.way_to_stacks()));
+        context.terminal.note(&format!("no stacks: {}", workspace.way_to_stacks(context)));
     }
     Ok(Exit::OK)
 }

@@ -11,6 +11,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::Context;
+use super::beginnings::root_of;
 use crate::error::{Error, Exit, Result};
 use crate::model::quoted;
 use crate::project;
@@ -56,7 +57,7 @@ pub async fn run(args: &TrustArgs, context: &Context) -> Result<Exit> {
     if let Some(root) = &args.revoke {
         return revoke(root.as_deref(), context);
     }
-    let root = project::find_root(&context.cwd)?;
+    let root = root_of(context)?;
     let things = things::of_project(&project::load(&root)?, context).await?;
     // What there is to trust can be shown even where nothing can be remembered, or was damaged.
     let consents = Consents::of(&context.env);
@@ -91,7 +92,7 @@ fn remember(consents: &Consents, root: &Path, things: &[Thing], context: &Contex
 fn revoke(root: Option<&Path>, context: &Context) -> Result<Exit> {
     let root = match root {
         Some(root) => context.cwd.join(root),
-        None => project::find_root(&context.cwd)?,
+        None => root_of(context)?,
     };
     let was_trusted = Consents::of(&context.env)?.revoke(&root)?;
     let words = if was_trusted { "is no longer trusted" } else { "was not trusted" };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use super::again::program;
+use super::beginnings::{is_bare, of_terragrunt, root_of, way_to_new};
 use super::configure;
 use super::deps;
 use super::stack_args::StackArgs;
@@ -61,7 +62,7 @@ pub struct Workspace {
 impl Workspace {
     /// Finds and reads the project around the working folder.
     pub fn load(context: &Context) -> Result<Self> {
-        let root = project::find_root(&context.cwd)?;
+        let root = root_of(context)?;
         let project = project::load(&root)?;
         let discovery = stacks::discover(&project)?;
         Ok(Self { project, stacks: discovery.stacks, notes: discovery.notes })
@@ -96,20 +97,36 @@ impl Workspace {
     /// Returns the stacks of a selection.
     pub fn select(&self, selection: &Selection, context: &Context) -> Result<Vec<StackId>> {
         if self.stacks.is_empty() {
-            let error = Error::invalid(format!("`{}` has no stacks", self.project.root.display()));
-            // Why none was found may stand in a note, such as a root that does not exist.
-            let error = self.notes.iter().cloned().fold(error, Error::detail);
-            return Err(error.hint(self.way_to_stacks()));
+            return Err(self.no_stacks(context));
         }
         stacks::select(&self.project, &self.stacks, selection, &context.cwd)
     }
 
+    /// Makes the error of a project without stacks.
+    fn no_stacks(&self, context: &Context) -> Error {
+        let root = &self.project.root;
+        match stacks::terragrunt_units(root) {
+            0 => {
+                let error = Error::invalid(format!("`{}` has no stacks", root.display()));
+                // Why none was found may stand in a note, such as a root that does not exist.
+                let error = self.notes.iter().cloned().fold(error, Error::detail);
+                error.hint(self.way_to_stacks(context))
+            }
+            units => of_terragrunt(root, units),
+        }
+    }
+
     /// Says how a project without stacks gets some.
-    pub fn way_to_stacks(&self) -> &'static str {
-        if configure::has_templates(&self.project).unwrap_or_default() {
-            "its templates are not rendered yet: `infra configure`"
-        } else {
-            "a stack is a folder with `.tf` or `.tofu` files, for example below `infrastructure/`"
+    pub fn way_to_stacks(&self, context: &Context) -> String {
+        let root = &self.project.root;
+        match stacks::terragrunt_units(root) {
+            0 if configure::has_templates(&self.project).unwrap_or_default() => {
+                "its templates are not rendered yet: `infra configure`".to_owned()
+            }
+            0 if is_bare(root) => format!("make a project from an example: `{}`", way_to_new(root, context)),
+            0 => "a stack is a folder with `.tf` or `.tofu` files, for example below `infrastructure/`"
+                .to_owned(),
+            units => format!("{} of Terragrunt are here, which infra does not run", counted(units, "unit")),
         }
     }
 
@@ -168,7 +185,8 @@ impl Workspace {
 
     /// Returns the one stack that is meant.
     pub fn choose_one(&self, stack: Option<String>, context: &Context) -> Result<&Stack> {
-        let chosen = self.choose(&StackArgs::one(stack), context)?;
+        let selection = Selection { one: true, ..StackArgs::one(stack).selection() };
+        let chosen = self.select(&selection, context)?;
         match chosen.as_slice() {
             [id] => self.stack(id),
             several => Err(Error::usage("this command works on one stack").detail(format!(

@@ -85,8 +85,7 @@ fn no_root(start: &Path) -> Error {
         .detail(
             "expected `infra.yaml`, `cluster.yaml`, `makejinja.toml`, `.git` or OpenTofu files here or above",
         )
-        .hint("put an `infra.yaml` into the project's root folder; it may be empty")
-        .hint("name the project's folder with `-C DIR`")
+        .hint("put an `infra.yaml` into the project's root folder; it may be empty, or name that folder with `-C DIR`")
 }
 
 #[cfg(test)]

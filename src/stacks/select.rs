@@ -30,6 +30,8 @@ pub struct Selection {
     pub with_dependents: bool,
     /// Whether they are only looked at, so that nothing asked for may mean several.
     pub reads: bool,
+    /// Whether one is wanted and no more.
+    pub one: bool,
 }
 
 impl Selection {
@@ -117,6 +119,9 @@ fn implied(stacks: &[Stack], selection: &Selection, place: &Place<'_>) -> Result
     }
     let error = Error::usage("no stack is chosen, and the working directory is in none");
     let error = stacks.iter().fold(error, |error, stack| error.detail(stack.id.as_str()));
+    if selection.one {
+        return Err(error.hint("name one of them"));
+    }
     Err(error
         .hint("name one or more of them, or choose with `--all`, `--layer` or `--tag`")
         .hint_if((!below.is_empty()).then_some("`.` chooses all below this folder")))

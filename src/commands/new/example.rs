@@ -11,6 +11,9 @@ use crate::secrets::identities::FreshKey;
 /// The names of the examples, the simplest first.
 pub const NAMES: [&str; 3] = ["homelab", "proxmox-talos", "layered"];
 
+/// The one that is made where none is named.
+pub const DEFAULT: &str = "homelab";
+
 /// Where the templates of a built-in set go.
 const TEMPLATES: &str = "templates/config";
 

@@ -43,8 +43,7 @@ impl Folder {
             {
                 None => Ok(Self { path }),
                 Some(entry) => Err(Error::usage(format!("the folder `{}` is not empty", dir.display()))
-                    .fact("found", entry.file_name().to_string_lossy())
-                    .hint("name a folder that is not there yet: `infra new lab`")),
+                    .fact("found", entry.file_name().to_string_lossy())),
             },
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self { path }),
             Err(error) if error.kind() == ErrorKind::NotADirectory => {

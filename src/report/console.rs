@@ -376,8 +376,8 @@ impl Console {
             Telling::Whole => summary::words(self.command, report),
             Telling::Like(first) => format!("failed like {first} "),
             Telling::Count(stacks) => {
-                let like = summary::words(self.command, report);
-                return self.note(&format!("  {sign} {stacks} stacks by now: {like}"));
+                let words = summary::words(self.command, report);
+                return self.note(&format!("  {sign} {stacks} stacks by now for one reason: {words}"));
             }
             Telling::Nothing => return,
         };

@@ -246,3 +246,85 @@ fn a_variable_that_is_missing_early_is_told_once() {
     project.run("output x thing --raw").exits(1).stderr_has("encryption_passphrase");
     project.run("output x thing --raw --var encryption_passphrase=0123456789abcdef0123").succeeds();
 }
+
+/// A local state whose file only the backend's settings name.
+const OPEN_BACKEND: &str = r#"
+terraform {
+  backend "local" {}
+}
+
+resource "terraform_data" "thing" {}
+"#;
+
+#[test]
+fn the_only_backend_file_of_a_folder_is_given_to_init_and_several_are_a_question() {
+    let project = Project::new().stack("x", OPEN_BACKEND);
+    project.write("infrastructure/x/prod.tfbackend", "path = \"prod.tfstate\"\n");
+
+    project.run("apply --yes").succeeds();
+    assert!(
+        project.has("infrastructure/x/prod.tfstate") && !project.has("infrastructure/x/terraform.tfstate")
+    );
+    let listed = project.run("stacks --json").succeeds().json();
+    assert_eq!(listed[0]["backend"]["identity"], "local:infrastructure/x/prod.tfstate");
+
+    project.write("infrastructure/x/dev.backend", "path = \"dev.tfstate\"\n");
+    let run = project.run("plan").exits(1);
+    run.stderr_has("several backend files: `dev.backend`, `prod.tfbackend`")
+        .stderr_has("backend_config: [dev.backend]");
+    project.run("validate").succeeds();
+    project.run("stacks").succeeds();
+}
+
+#[test]
+fn files_and_settings_of_infra_yaml_are_given_to_the_backend_in_their_order() {
+    let project = Project::new().stack("x", OPEN_BACKEND).stack("y", OPEN_BACKEND);
+    let config = |x: &str, y: &str| {
+        format!("name: lab\nstacks:\n  x:\n    backend_config: {x}\n  y:\n    backend_config: {y}\n")
+    };
+    project.write("infrastructure/x/any.conf", "path = \"first.tfstate\"\n");
+    project
+        .write("infra.yaml", &config("[any.conf, { path: last.tfstate }]", "[{ path: ../x/last.tfstate }]"));
+
+    project.run("plan x").exits(65).stderr_has("state-shared");
+    project.write("infra.yaml", &config("[any.conf, { path: last.tfstate }]", "[{ path: own.tfstate }]"));
+    project.run("apply --all --yes").succeeds();
+    assert!(project.has("infrastructure/x/last.tfstate") && project.has("infrastructure/y/own.tfstate"));
+    project.run("plan --all").succeeds();
+    project.run("state migrate x --to embedded --yes").exits(64).stderr_has("more than its block");
+
+    project.write("infra.yaml", &config("[gone.conf]", "[7]"));
+    project.run("stacks").exits(65).stderr_has("the name of a file");
+    project.write("infra.yaml", &config("[gone.conf]", "[]"));
+    project.run("plan x").exits(1).stderr_has("names a backend file that is not there: `gone.conf`");
+}
+
+#[test]
+fn a_backend_whose_path_is_a_variable_is_initialised_with_it() {
+    let backend = "variable \"place\" {}\nterraform {\n  backend \"local\" {\n    path = \"${var.place}.tfstate\"\n  }\n}\n";
+    let project = Project::new().stack("x", &format!("{backend}resource \"terraform_data\" \"a\" {{}}\n"));
+    project.write("infrastructure/x/prod.tfvars", "place = \"prod\"\n");
+
+    project.run("apply --yes").succeeds();
+
+    assert!(project.has("infrastructure/x/prod.tfstate"));
+    assert_eq!(project.resources("x"), ["terraform_data.a"]);
+    project.run("plan").succeeds();
+}
+
+#[test]
+fn the_tofu_before_takes_early_variables_too() {
+    let (project, _key) = encrypted(ENCRYPTED);
+    let older = support::older_tofu().display().to_string();
+    let project = project.config(&format!("name: lab\ntofu:\n  binary: {older}\n"));
+
+    project.run("validate").succeeds();
+    project.run("apply --yes").succeeds();
+    assert_eq!(project.run("output x thing --raw").succeeds().stdout, "one");
+    project.run("state rm x terraform_data.other").succeeds();
+    for passed_through in ["graph", "workspace list", "providers", "state list"] {
+        project.run(&format!("tofu --stack x -- {passed_through}")).succeeds();
+    }
+    project.run("show").succeeds();
+    project.run("destroy --yes").succeeds();
+}

@@ -64,7 +64,7 @@ impl StackLife<'_> {
             Some("the files of the stack or of its modules changed since".to_owned())
         } else if record.settings != self.settings(&record.extra, &self.given_for(record))? {
             Some(
-                "its `env` in infra.yaml, TF_VAR_ in the environment, or a file of `--var-file` changed since"
+                "its `env` in infra.yaml, TF_VAR_ in the environment, or a file of `-var-file` changed since"
                     .to_owned(),
             )
         } else {

@@ -87,7 +87,8 @@ pub fn complete_backends(project: &Project, stacks: &mut [Stack]) {
     for stack in stacks {
         let dir = project.root.join(&stack.path);
         let named = book.settings_for(&stack.id).backend_config;
-        stack.warnings.extend(named.iter().flat_map(|entry| secret_words(stack, entry)));
+        let warnings: Vec<String> = named.iter().flat_map(|entry| secret_words(stack, entry)).collect();
+        stack.warnings.extend(warnings);
         let Ok(entries) = given(&dir, stack, named) else {
             stack.backend = open_backend(&stack.backend);
             continue;

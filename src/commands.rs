@@ -55,6 +55,7 @@ pub mod tofu;
 pub mod trust;
 pub mod up;
 pub mod validate;
+mod var_args;
 pub mod workspace;
 
 /// What every command is given.

@@ -23,6 +23,7 @@ mod finishing;
 mod folder_turn;
 mod foreign_plan;
 mod former_names;
+mod given;
 mod given_variables;
 mod init;
 mod inputs;
@@ -59,6 +60,7 @@ mod saved_plan;
 mod saved_run;
 mod schedule;
 mod secret_files;
+mod secret_names;
 mod seen_state;
 mod session;
 mod shared_copies;
@@ -93,6 +95,7 @@ mod working;
 
 pub use applied::{RemovedStack, is_copy, recorded_edges, removed_stacks};
 pub use backend_edit::BackendEdit;
+pub use given::{Given, GivenItem};
 pub use init::is_prepared_by;
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
@@ -107,7 +110,7 @@ pub use options::{Approval, RunOptions, WhenToInit};
 pub use plan_keys::can_bind_plans;
 pub use provenance::{Provenance, Verdict};
 pub use renamed_stacks::{Rename, check_removed};
-pub use resolve::resolve_run_plan;
+pub use resolve::{GivenFiles, RunChoice, resolve_run_plan};
 pub use resources::{may_have_resources, resources_of};
 pub use run::run;
 pub use saved_plan::{PlanRecord, SavedPlans};

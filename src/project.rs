@@ -3,6 +3,7 @@
 //! `cluster.yaml` and `nodes.yaml`, are read and checked by [`load_data`]. Stacks are found
 //! elsewhere, in [`stacks`](crate::stacks). Begin at [`find_root`], then [`load`].
 
+mod backend_entry;
 mod config;
 mod data;
 mod delimiters;

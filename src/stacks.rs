@@ -5,6 +5,7 @@
 mod addresses;
 mod backend;
 mod backend_block;
+mod backend_config;
 mod declared;
 mod dependents;
 mod discover;
@@ -42,6 +43,7 @@ mod workspaces;
 
 pub use backend::{StateRemark, StateRisk, state_remarks, state_risks};
 pub use backend_block::NewBackend;
+pub use backend_config::{backend_config, backend_files};
 pub use declared::{inputs_by, resolve_inputs};
 pub use dependents::{acyclic, dependents, higher_layers, reasons};
 pub use discover::{Discovery, discover};

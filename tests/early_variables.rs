@@ -147,3 +147,184 @@ fn a_module_whose_source_is_a_variable_is_installed_anew_when_that_changes() {
     project.run("validate").succeeds();
     project.run("plan").succeeds();
 }
+
+const GIVEN: &str = r#"
+variable "region" {
+  type = string
+}
+
+variable "sizes" {
+  type    = list(number)
+  default = []
+}
+
+variable "token" {
+  type      = string
+  sensitive = true
+  default   = ""
+}
+
+output "all" {
+  value = "${var.region} ${join(",", var.sizes)}"
+}
+
+output "token" {
+  value = sha256(var.token)
+  sensitive = true
+}
+"#;
+
+fn all(project: &Project) -> String {
+    project.run("output x all --raw").succeeds().stdout
+}
+
+#[test]
+fn the_command_line_gives_variables_in_its_order_and_before_any_guess() {
+    let project = Project::new().stack("x", GIVEN);
+    project.write("infrastructure/x/dev.tfvars", "region = \"dev\"\nsizes = [1]\n");
+    project.write("infrastructure/x/prod.tfvars", "region = \"prod\"\n");
+
+    project.run("plan").exits(65).stderr_has("several variable files").stderr_has("--var-file");
+    project.run("apply --yes --var-file infrastructure/x/dev.tfvars --var sizes=[2,3]").succeeds();
+    assert_eq!(all(&project), "dev 2,3");
+    project.run("apply --yes --var sizes=[4] --var-file infrastructure/x/dev.tfvars").succeeds();
+    assert_eq!(all(&project), "dev 1");
+    project.run("apply --yes --var region=here -- -var-file=prod.tfvars").succeeds();
+    assert_eq!(all(&project), "prod ");
+    project
+        .run("plan --var regoin=x --var-file infrastructure/x/dev.tfvars")
+        .exits(64)
+        .stderr_has("did you mean `region`");
+    project.run("plan --var-file dev.tfvars").exits(64).stderr_has("is not there");
+    project.run("plan --var region").exits(64).stderr_has("NAME=VALUE");
+}
+
+#[test]
+fn a_saved_plan_remembers_what_the_command_line_gave_and_tells_it_to_nobody() {
+    let project = Project::new().stack("x", GIVEN);
+    project.write("infrastructure/x/dev.tfvars", "region = \"dev\"\n");
+    project.write("infrastructure/x/prod.tfvars", "region = \"prod\"\n");
+    let secret = "c4n4ry-t0k3n-0815";
+    let flags = "--var-file infrastructure/x/dev.tfvars";
+
+    let plan = project.run(&format!("plan {flags} --var token={secret}")).succeeds();
+    plan.stderr_lacks(secret);
+    assert!(project.files_containing(secret).is_empty(), "{:?}", project.files_containing(secret));
+    project.run("apply --saved --var token=other").exits(1).stderr_has("made with other `--var`");
+    project.run("apply --saved").succeeds();
+    assert_eq!(all(&project), "dev ");
+
+    project.run(&format!("plan {flags} --var sizes=[7]")).succeeds();
+    project.write("infrastructure/x/dev.tfvars", "region = \"other\"\n");
+    project.run("apply --saved").exits(1).stderr_has("changed since");
+}
+
+#[test]
+fn an_encrypted_file_among_variable_files_is_opened_like_a_secret() {
+    let key = AgeKey::new();
+    let project = Project::new().stack("x", GIVEN).env("SOPS_AGE_KEY", &key.secret);
+    let project = project.config("name: lab\nstacks:\n  x:\n    var_files: [base.tfvars, prod.tfvars]\n");
+    project.write("infrastructure/x/base.tfvars", "region = \"base\"\n");
+    encrypt(&project, &key, "infrastructure/x/prod.tfvars", "region = \"c4n4ry-region\"\n");
+    encrypt(&project, &key, "more.tfvars", "sizes = [5]\n");
+
+    project.run("apply --yes").succeeds().stderr_lacks("c4n4ry-region");
+    assert_eq!(all(&project), "c4n4ry-region ");
+    project.run("apply --yes --var-file more.tfvars").succeeds();
+    assert_eq!(all(&project), "c4n4ry-region 5");
+}
+
+#[test]
+fn a_variable_that_is_missing_early_is_told_once() {
+    let project = Project::new().stack("x", ENCRYPTED);
+
+    let run = project.run("plan").exits(1);
+
+    let told = run.stderr.matches("Failed to request input from user").count();
+    assert!(told <= 2, "summary and detail: {}", run.stderr);
+    project.run("apply --yes --var encryption_passphrase=0123456789abcdef0123").succeeds();
+    project.run("output x thing --raw").exits(1).stderr_has("encryption_passphrase");
+    project.run("output x thing --raw --var encryption_passphrase=0123456789abcdef0123").succeeds();
+}
+
+/// A local state whose file only the backend's settings name.
+const OPEN_BACKEND: &str = r#"
+terraform {
+  backend "local" {}
+}
+
+resource "terraform_data" "thing" {}
+"#;
+
+#[test]
+fn the_only_backend_file_of_a_folder_is_given_to_init_and_several_are_a_question() {
+    let project = Project::new().stack("x", OPEN_BACKEND);
+    project.write("infrastructure/x/prod.tfbackend", "path = \"prod.tfstate\"\n");
+
+    project.run("apply --yes").succeeds();
+    assert!(
+        project.has("infrastructure/x/prod.tfstate") && !project.has("infrastructure/x/terraform.tfstate")
+    );
+    let listed = project.run("stacks --json").succeeds().json();
+    assert_eq!(listed[0]["backend"]["identity"], "local:infrastructure/x/prod.tfstate");
+
+    project.write("infrastructure/x/dev.backend", "path = \"dev.tfstate\"\n");
+    let run = project.run("plan").exits(1);
+    run.stderr_has("several backend files: `dev.backend`, `prod.tfbackend`")
+        .stderr_has("backend_config: [dev.backend]");
+    project.run("validate").succeeds();
+    project.run("stacks").succeeds();
+}
+
+#[test]
+fn files_and_settings_of_infra_yaml_are_given_to_the_backend_in_their_order() {
+    let project = Project::new().stack("x", OPEN_BACKEND).stack("y", OPEN_BACKEND);
+    let config = |x: &str, y: &str| {
+        format!("name: lab\nstacks:\n  x:\n    backend_config: {x}\n  y:\n    backend_config: {y}\n")
+    };
+    project.write("infrastructure/x/any.conf", "path = \"first.tfstate\"\n");
+    project
+        .write("infra.yaml", &config("[any.conf, { path: last.tfstate }]", "[{ path: ../x/last.tfstate }]"));
+
+    project.run("plan x").exits(65).stderr_has("state-shared");
+    project.write("infra.yaml", &config("[any.conf, { path: last.tfstate }]", "[{ path: own.tfstate }]"));
+    project.run("apply --all --yes").succeeds();
+    assert!(project.has("infrastructure/x/last.tfstate") && project.has("infrastructure/y/own.tfstate"));
+    project.run("plan --all").succeeds();
+    project.run("state migrate x --to embedded --yes").exits(64).stderr_has("more than its block");
+
+    project.write("infra.yaml", &config("[gone.conf]", "[7]"));
+    project.run("stacks").exits(65).stderr_has("the name of a file");
+    project.write("infra.yaml", &config("[gone.conf]", "[]"));
+    project.run("plan x").exits(1).stderr_has("names a backend file that is not there: `gone.conf`");
+}
+
+#[test]
+fn a_backend_whose_path_is_a_variable_is_initialised_with_it() {
+    let backend = "variable \"place\" {}\nterraform {\n  backend \"local\" {\n    path = \"${var.place}.tfstate\"\n  }\n}\n";
+    let project = Project::new().stack("x", &format!("{backend}resource \"terraform_data\" \"a\" {{}}\n"));
+    project.write("infrastructure/x/prod.tfvars", "place = \"prod\"\n");
+
+    project.run("apply --yes").succeeds();
+
+    assert!(project.has("infrastructure/x/prod.tfstate"));
+    assert_eq!(project.resources("x"), ["terraform_data.a"]);
+    project.run("plan").succeeds();
+}
+
+#[test]
+fn the_tofu_before_takes_early_variables_too() {
+    let (project, _key) = encrypted(ENCRYPTED);
+    let older = support::older_tofu().display().to_string();
+    let project = project.config(&format!("name: lab\ntofu:\n  binary: {older}\n"));
+
+    project.run("validate").succeeds();
+    project.run("apply --yes").succeeds();
+    assert_eq!(project.run("output x thing --raw").succeeds().stdout, "one");
+    project.run("state rm x terraform_data.other").succeeds();
+    for passed_through in ["graph", "workspace list", "providers", "state list"] {
+        project.run(&format!("tofu --stack x -- {passed_through}")).succeeds();
+    }
+    project.run("show").succeeds();
+    project.run("destroy --yes").succeeds();
+}

@@ -7,6 +7,7 @@ use super::Context;
 use super::headings::OUTPUT;
 use super::left_out::Sound;
 use super::stack_args::StackArgs;
+use super::var_args::VarArgs;
 use super::workspace::{Purpose, Workspace};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
@@ -28,6 +29,8 @@ use crate::secrets::redactor::Redactor;
 pub struct OutputArgs {
     #[command(flatten)]
     stacks: StackArgs,
+    #[command(flatten)]
+    variables: VarArgs,
     /// Only this output; `infra output STACK NAME` works too
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -47,7 +50,7 @@ pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let Asked { chosen, name, no_stack } = choose(&workspace, args, context)?;
     let (outputs, mask, sound) = workspace
-        .with_session(context, Purpose::states_of(&chosen), async |session| {
+        .with_session(context, Purpose::states_of(&chosen).given(&args.variables), async |session| {
             let sound = Sound::of(session, &chosen).await?;
             Ok((engine::read_outputs(session, &sound.stacks).await?, session.mask(), sound))
         })

@@ -10,6 +10,7 @@ use super::Context;
 use super::headings::OUTPUT;
 use super::left_out::Sound;
 use super::stack_args::StackArgs;
+use super::var_args::VarArgs;
 use super::workspace::{Purpose, Workspace};
 use crate::engine::{self, SavedPlans, Sensitive, Session};
 use crate::error::{Error, Exit, Result};
@@ -30,6 +31,8 @@ use crate::report::Tone;
 pub struct ShowArgs {
     #[command(flatten)]
     stacks: StackArgs,
+    #[command(flatten)]
+    variables: VarArgs,
     /// Show the saved plan instead of the state
     #[arg(long)]
     plan: bool,
@@ -53,7 +56,7 @@ pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let plans = SavedPlans::at(workspace.project.plans_dir());
     workspace
-        .with_session(context, Purpose::states_of(&chosen), async |session| {
+        .with_session(context, Purpose::states_of(&chosen).given(&args.variables), async |session| {
             let sound = match args.plan {
                 true => None,
                 false => Some(Sound::of(session, &chosen).await?),

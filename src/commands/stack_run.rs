@@ -13,9 +13,12 @@ use super::protected::check_protected;
 use super::run_reports::reports;
 use super::stack_args::StackArgs;
 use super::standing::{Dependents, Standing, tell_staying, widened};
+use super::var_args::VarArgs;
 use super::workspace::{Purpose, Workspace};
 use super::{Context, configure, renamed};
-use crate::engine::{self, Approval, RunOptions, Session, StateCheck, StateNeed, WhenToInit};
+use crate::engine::{
+    self, Approval, GivenFiles, GivenItem, RunChoice, RunOptions, Session, StateCheck, StateNeed, WhenToInit,
+};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::events::Events;
 use crate::model::{Backend, RunCommand, RunPlan, RunReport, Stack, StackId, Staying};
@@ -51,6 +54,8 @@ pub struct RunArgs {
     /// Wait this long for a lock, for example `5m`
     #[arg(help_heading = RUNNING, long, value_name = "TIME", value_parser = go_duration)]
     pub lock_timeout: Option<String>,
+    #[command(flatten)]
+    pub variables: VarArgs,
 }
 
 /// What a run is asked to do.
@@ -94,6 +99,13 @@ impl Request {
     pub fn choosing(&self) -> StackArgs {
         let widens = self.stacks.with_dependents && self.mode != PlanMode::Destroy;
         StackArgs { with_dependents: widens, ..self.stacks.clone() }
+    }
+
+    /// Returns whether the command line names files of variables, so that none is to be guessed.
+    fn gives_files(&self) -> GivenFiles {
+        let ours = self.run.variables.items.iter().any(|item| matches!(item, GivenItem::File(_)));
+        let is_file = |arg: &String| arg.trim_start_matches('-').split('=').next() == Some("var-file");
+        if ours || self.extra.iter().any(is_file) { GivenFiles::Some } else { GivenFiles::None }
     }
 
     /// Makes a request with nothing special about it.
@@ -158,7 +170,8 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
         return Ok(end_without_run(&request, context));
     }
     let chosen = widened(&mut workspace, &request, chosen, context).await?;
-    let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, &chosen, request.command)?;
+    let choice = RunChoice { chosen: &chosen, command: request.command, given: request.gives_files() };
+    let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, choice)?;
     let standing = Standing::on(&workspace, &request, &chosen)?;
     if request.run.dry_run {
         standing.check_dry(&workspace, &request, &chosen, context).await?;
@@ -238,7 +251,8 @@ impl Beginning<'_> {
         let looked_at = self.standing.looked_at(&chosen, self.request);
         let open = async |stacks: &[StackId]| {
             let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
-            let purpose = Purpose { stacks, state, run_id, at_once };
+            let given = &self.request.run.variables.items;
+            let purpose = Purpose { stacks, state, run_id, at_once, given };
             self.workspace.open_session(self.context, events.clone(), purpose).await
         };
         match open(&looked_at).await {

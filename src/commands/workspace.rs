@@ -1,6 +1,7 @@
 //! The project as commands need it: loaded, its stacks discovered, a tofu at hand.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::Context;
 use super::again::program;
@@ -9,17 +10,18 @@ use super::configure;
 use super::deps;
 use super::stack_args::StackArgs;
 use super::trust::{gate, things};
+use super::var_args::VarArgs;
 use crate::backends::{self, StatePlace};
-use crate::engine::{self, RemovedStack, Session, SessionParts, StackSecrets, StateNeed};
+use crate::engine::{self, Given, GivenItem, RemovedStack, Session, SessionParts, StackSecrets, StateNeed};
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::model::{Environment, Project, Stack, StackId, counted};
+use crate::model::{Environment, Project, Stack, StackId, StackSettings, counted};
 use crate::process;
 use crate::project;
 use crate::report::{Console, PlanOutput, listen, passphrase_prompt};
 use crate::secrets::identities::Prompt;
 use crate::secrets::keyring::{KeyPlaces, KeyTrust, Keyring};
-use crate::stacks::{self, Selection, SettingsBook};
+use crate::stacks::{self, EarlyVariables, Selection, SettingsBook};
 use crate::tofu::plugin_cache::with_plugin_cache;
 use crate::trust::Thing;
 
@@ -34,17 +36,24 @@ pub struct Purpose<'a> {
     pub run_id: Option<String>,
     /// How many stacks run at once, where somebody said it.
     pub at_once: Option<usize>,
+    /// What the command line gives to variables.
+    pub given: &'a [GivenItem],
 }
 
 impl<'a> Purpose<'a> {
     /// Returns the purpose of a command that looks into states.
     pub const fn states_of(stacks: &'a [StackId]) -> Self {
-        Self { stacks, state: StateNeed::Yes, run_id: None, at_once: None }
+        Self { stacks, state: StateNeed::Yes, run_id: None, at_once: None, given: &[] }
+    }
+
+    /// Returns the same purpose with what the command line gives to variables.
+    pub fn given(self, variables: &'a VarArgs) -> Self {
+        Self { given: &variables.items, ..self }
     }
 
     /// Returns the purpose of a command that touches files only.
     pub const fn files_of(stacks: &'a [StackId]) -> Self {
-        Self { stacks, state: StateNeed::No, run_id: None, at_once: None }
+        Self { stacks, state: StateNeed::No, run_id: None, at_once: None, given: &[] }
     }
 }
 
@@ -134,7 +143,7 @@ impl Workspace {
     pub async fn removed_stacks(&self, context: &Context) -> Result<Vec<RemovedStack>> {
         if self.project.state.shared() {
             let all: Vec<StackId> = self.stacks.iter().map(|stack| stack.id.clone()).collect();
-            let purpose = Purpose { stacks: &all, state: StateNeed::Served, run_id: None, at_once: None };
+            let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&all) };
             self.with_session(context, purpose, engine::fetch_copies).await?;
         }
         engine::removed_stacks(&self.project, &self.stacks, context.clock).await
@@ -148,7 +157,7 @@ impl Workspace {
             return Ok(Vec::new());
         }
         let all: Vec<StackId> = self.stacks.iter().map(|stack| stack.id.clone()).collect();
-        let purpose = Purpose { stacks: &all, state: StateNeed::Served, run_id: None, at_once: None };
+        let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&all) };
         self.with_session(context, purpose, async |session| Ok(engine::lost_stacks(session).await)).await
     }
 
@@ -202,7 +211,7 @@ impl Workspace {
         found.ok_or_else(|| Error::bug(format!("`{id}` was chosen but not found")))
     }
 
-    fn folders_of(&self, ids: &[StackId]) -> Result<Vec<std::path::PathBuf>> {
+    fn folders_of(&self, ids: &[StackId]) -> Result<Vec<PathBuf>> {
         ids.iter().map(|id| Ok(self.project.root.join(&self.stack(id)?.path))).collect()
     }
 
@@ -213,6 +222,35 @@ impl Workspace {
         events: Events,
         purpose: Purpose<'_>,
     ) -> Result<Session> {
+        let (given, sealed) = Given::resolve(purpose.given, &context.cwd)?;
+        if !sealed.is_empty() {
+            let opening = self.with_sealed_files(&sealed);
+            let bare = Purpose { given: &[], ..purpose };
+            return Box::pin(opening.open_session_given(context, events, bare, given)).await;
+        }
+        self.open_session_given(context, events, purpose, given).await
+    }
+
+    /// Returns the same project in which every stack has these encrypted files of variables too.
+    fn with_sealed_files(&self, files: &[PathBuf]) -> Self {
+        let mut project = self.project.clone();
+        let var_files = files.iter().map(|file| file.display().to_string()).collect();
+        project
+            .stack_settings
+            .push(("**".to_owned(), StackSettings { var_files, ..StackSettings::default() }));
+        Self { project, stacks: self.stacks.clone(), notes: Vec::new() }
+    }
+
+    async fn open_session_given(
+        &self,
+        context: &Context,
+        events: Events,
+        purpose: Purpose<'_>,
+        given: Given,
+    ) -> Result<Session> {
+        let chosen: Vec<&Stack> =
+            self.stacks.iter().filter(|stack| purpose.stacks.contains(&stack.id)).collect();
+        given.check(&chosen)?;
         let secrets = self.open_secrets(context, &purpose).await?;
         let tofu = deps::ensure(&self.project, context).await?;
         let inherited = match purpose.stacks.len() {
@@ -229,6 +267,7 @@ impl Workspace {
             clock: context.clock,
             secrets,
             state: purpose.state,
+            given,
             processes: self.processes_of(&purpose),
             run_id: purpose.run_id,
         })
@@ -260,11 +299,37 @@ impl Workspace {
         let things = things::of_run(&self.project, &stacks, context).await?;
         if purpose.state == StateNeed::No {
             gate::require(&self.project, things, context).await?;
-            return Ok(BTreeMap::new());
+            return Ok(self.secrets_at_hand(context, &stacks).await.unwrap_or_default());
         }
         let prompt = passphrase_prompt(context.asking());
         let keyring = self.trusted_keyring(context, &stacks, things, &prompt).await?;
         engine::load_secrets(&keyring, &self.project, &stacks).await
+    }
+
+    /// Opens the files of stacks whose modules depend on variables, where that takes no question; what
+    /// stays shut is left to tofu to miss.
+    async fn secrets_at_hand(
+        &self,
+        context: &Context,
+        stacks: &[&Stack],
+    ) -> Result<BTreeMap<StackId, StackSecrets>> {
+        let early: Vec<&Stack> = stacks.iter().copied().filter(|stack| self.evaluates_early(stack)).collect();
+        if early.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let nobody = |_: &str| None;
+        let mut keyring = Keyring::load(self.key_places(context, KeyTrust::NONE), &nobody).await;
+        let keys = things::keys(&self.project, &early, &keyring)?;
+        if !gate::missing(&self.project.root, keys, context)?.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        keyring.release();
+        engine::load_secrets(&keyring, &self.project, &early).await
+    }
+
+    fn evaluates_early(&self, stack: &Stack) -> bool {
+        let dir = self.project.root.join(&stack.path);
+        !EarlyVariables::read(&dir, &dir.join(".terraform")).is_empty()
     }
 
     /// Returns keys that may open the files of stacks, once the project is trusted with them and with these things.

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::inputs::Inputs;
 use super::memorable::memorable;
-use super::secret_files::is_secret;
+use super::secret_names::is_secret;
 use super::session::Session;
 use super::shared_copies;
 use super::source::source_files;

@@ -11,6 +11,7 @@ use hcl_edit::structure::{Body, Structure};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use super::given::Given;
 use super::inputs::Inputs;
 use super::session::Session;
 use super::stack_secrets::StackSecrets;
@@ -39,16 +40,29 @@ pub(super) async fn early_sources(session: &Session, run: &StackRun) -> Vec<Vari
 
 /// Returns where a call takes all of its variables from.
 pub(super) fn sources_of(session: &Session, run: &StackRun, inputs: &Inputs) -> Vec<VariableSource> {
+    sources_with(session, run, inputs, &session.given)
+}
+
+/// Returns where a call takes all of its variables from, where something else is given by hand.
+pub(super) fn sources_with(
+    session: &Session,
+    run: &StackRun,
+    inputs: &Inputs,
+    given: &Given,
+) -> Vec<VariableSource> {
     let none = StackSecrets::none();
     let fed = inputs.text_with(session.secrets_of(&run.stack.id).unwrap_or(&none));
     let files = run.var_files.iter().cloned().map(VariableSource::File);
-    files.chain(fed.map(|text| VariableSource::Text(Zeroizing::new(text)))).collect()
+    let fed = fed.map(|text| VariableSource::Text(Zeroizing::new(text)));
+    let given = given.sources(&run.stack, &session.early_of(&run.stack));
+    files.chain(fed).chain(given).collect()
 }
 
 /// The values of early variables, in rising rank.
 pub(super) struct EarlyValues {
     files: Vec<PathBuf>,
     fed: BTreeMap<String, Assignment>,
+    given: Vec<VariableSource>,
 }
 
 impl EarlyValues {
@@ -61,13 +75,15 @@ impl EarlyValues {
         let inputs = Box::pin(early_inputs(session, run, early)).await;
         fed.extend(inputs.into_assignments());
         fed.retain(|name, _| early.has(name));
-        Self { files: files_of(session, run), fed }
+        let given = session.given.sources(&run.stack, early);
+        Self { files: files_of(session, run), fed, given }
     }
 
     /// Returns where a call takes them from; files are passed whole.
     fn sources(&self) -> Vec<VariableSource> {
         let files = self.files.iter().cloned().map(VariableSource::File);
-        files.chain(self.fed_text(|_| true).map(VariableSource::Text)).collect()
+        let fed = self.fed_text(|_| true).map(VariableSource::Text);
+        files.chain(fed).chain(self.given.iter().cloned()).collect()
     }
 
     fn fed_text(&self, wanted: impl Fn(&str) -> bool) -> Option<Zeroizing<String>> {
@@ -100,22 +116,29 @@ impl EarlyValues {
         let files = own.chain(self.files.iter().cloned());
         files.for_each(|file| found.extend(values_in_file(&dir.join(file), wanted)));
         found.extend(self.fed_text(wanted));
+        for source in &self.given {
+            match source {
+                VariableSource::File(path) => found.extend(values_in_file(path, wanted)),
+                VariableSource::Text(text) => found.extend(values_in_text(text, wanted)),
+            }
+        }
         Ok(found)
     }
 }
 
 /// Returns the plain variable files of a run; of one that names none, those that a plan would take.
 pub(super) fn files_of(session: &Session, run: &StackRun) -> Vec<PathBuf> {
-    if !run.var_files.is_empty() {
+    let named = stacks::settings_for(&session.project, &run.stack.id).var_files;
+    if !run.var_files.is_empty() || (named.is_empty() && session.given.has_files()) {
         return run.var_files.clone();
     }
-    let named = stacks::settings_for(&session.project, &run.stack.id).var_files;
     var_files(&run.stack.id, &session.dir_of(&run.stack), &named).unwrap_or_default()
 }
 
 /// Returns what other stacks give to the early variables of a stack.
 async fn early_inputs(session: &Session, run: &StackRun, early: &EarlyVariables) -> Inputs {
     let mut inputs = Inputs::default();
+    inputs.add_workspace(session, &run.stack);
     for (variable, from) in inputs_of(session, &run.stack) {
         if early.has(&variable) && !leads_back(session, &from.stack, &run.stack.id) {
             // What is not there, or cannot be read, is tofu's to miss.
@@ -157,7 +180,12 @@ fn values_in_file(path: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Zeroizing<S
         let values = map.iter().filter(|(name, _)| wanted(name));
         return values.map(|(name, value)| Zeroizing::new(format!("{name}={value}"))).collect();
     }
-    let Ok(body) = text.parse::<Body>() else { return vec![text] };
+    values_in_text(&text, wanted)
+}
+
+/// Returns what the text of a variables file sets these to; the whole text where it does not parse.
+fn values_in_text(text: &Zeroizing<String>, wanted: impl Fn(&str) -> bool) -> Vec<Zeroizing<String>> {
+    let Ok(body) = text.parse::<Body>() else { return vec![text.clone()] };
     let values = body.iter().filter_map(|structure| match structure {
         Structure::Attribute(attribute) if wanted(attribute.key.as_str()) => {
             Some(Zeroizing::new(format!("{}={}", attribute.key.as_str(), attribute.value.to_string().trim())))

@@ -33,6 +33,8 @@ impl GivenVariables {
         let env = session.environment_of(&run.stack, &run.env)?;
         let names = env.iter().filter_map(|(name, _)| name.to_str()?.strip_prefix("TF_VAR_"));
         given.names.extend(names.map(str::to_owned));
+        given.names.extend(session.given.names().map(str::to_owned));
+        session.given.files().for_each(|file| given.add_file(file));
         let secrets = session.secrets_of(&run.stack.id);
         given.names.extend(secrets.into_iter().flat_map(|secrets| secrets.variables.keys().cloned()));
         Ok(given)

@@ -20,6 +20,7 @@ use crate::error::{Result, io};
 use crate::events::RunEvent;
 use crate::model::{Backend, Fingerprint, Project, Stack, StackRun, Step};
 use crate::process::Invocation;
+use crate::stacks;
 use crate::tofu::call::{self, InitBackend};
 use crate::trust::UserKey;
 
@@ -143,7 +144,8 @@ impl<'a> DataFolder<'a> {
         session.events.emit(RunEvent::StepStarted { stack: stack.id.clone(), step: Step::Init });
         // A workspace that is not there yet would be made by tofu, or asked for.
         let base = self.call(run)?.without_env("TF_WORKSPACE");
-        let call = with_early_values(session, run, base).await;
+        let base = with_early_values(session, run, base).await;
+        let call = self.with_backend_config(base, extra)?;
         let call = call::init(call, self.backend, &self.with_own_address(extra), session.narration());
         let watched = watch(session, &stack.id, Step::Init, call).await?;
         if !watched.status.success() {
@@ -187,6 +189,16 @@ impl<'a> DataFolder<'a> {
         let given = own.iter().filter_map(|name| Some((name, self.stack.backend.attribute(name)?)));
         let given = given.map(|(name, value)| format!("-backend-config={name}={value}"));
         given.chain(extra.iter().cloned()).collect()
+    }
+
+    /// Gives `init` what belongs to the backend beside its block, unless somebody does that by hand.
+    fn with_backend_config(&self, base: Invocation, extra: &[String]) -> Result<Invocation> {
+        let by_hand = extra.iter().any(|arg| arg.trim_start_matches('-').starts_with("backend-config"));
+        if self.backend == InitBackend::No || by_hand {
+            return Ok(base);
+        }
+        let entries = stacks::backend_config(&self.session.project, self.stack)?;
+        Ok(entries.iter().fold(base, call::with_backend_config))
     }
 
     /// Returns a call that uses this folder.

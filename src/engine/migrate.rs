@@ -22,7 +22,7 @@ use crate::backends::{Hold, StateFacts, StateHome, Storing, selected_workspace};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Stack, StackId};
 use crate::process;
-use crate::stacks::NewBackend;
+use crate::stacks::{self, NewBackend};
 use crate::state::Mark;
 use crate::tofu::call::{self, InitBackend, PushMode};
 use crate::tofu::envelope::is_encrypted;
@@ -73,6 +73,7 @@ pub async fn migrate_state(session: &Session, id: &StackId, migration: &Migratio
         .hint("put the states where they are to be by `infra state pull` and `infra state push`, one by one")
         .hint("the place of `backend \"http\" {}` moves as a whole: `infra state migrate --all`"));
     }
+    check_only_the_block(session, stack)?;
     if let Some(workspace) = selected_workspace(&session.data_dir_of(stack)) {
         return Err(Error::usage(format!("`{id}` is in the workspace `{workspace}`")).hint(format!(
             "`infra tofu --stack {id} -- workspace select default`; other workspaces stay where they are"
@@ -407,6 +408,17 @@ fn set_aside(file: &Path) -> Result<Option<PathBuf>> {
     let Some(aside) = names.find(|name| !name.exists()) else { return Ok(None) };
     std::fs::rename(file, &aside).map_err(io("rename", file))?;
     Ok(Some(aside))
+}
+
+/// Refuses a stack whose backend is given more than its block: that would be given to the new one too.
+fn check_only_the_block(session: &Session, stack: &Stack) -> Result<()> {
+    if stacks::backend_config(&session.project, stack)?.is_empty() {
+        return Ok(());
+    }
+    let id = &stack.id;
+    Err(Error::usage(format!("the backend of `{id}` is given more than its block says"))
+        .hint("write it into the block, and remove `backend_config` or the backend file")
+        .hint(format!("then tell tofu: `infra init {id} -- -reconfigure`, and migrate again")))
 }
 
 /// Makes tofu forget which backend it was initialised with; the next run does it anew.

@@ -5,24 +5,41 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::saved_plan::SavedPlans;
 use super::var_files::var_files;
 use crate::error::{Error, Result};
 use crate::model::{Project, RunCommand, RunPlan, Stack, StackId, StackRun, Step};
 use crate::stacks::{self, Direction, SettingsBook};
 
+/// Whether the command line names files of variables.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum GivenFiles {
+    /// Yes: none is guessed.
+    Some,
+    /// No.
+    None,
+}
+
+/// What a run is asked to do, and to which stacks.
+#[derive(Clone, Copy, Debug)]
+pub struct RunChoice<'a> {
+    /// The chosen stacks.
+    pub chosen: &'a [StackId],
+    /// What is done.
+    pub command: RunCommand,
+    /// Whether the command line names files of variables.
+    pub given: GivenFiles,
+}
+
 /// Decides what a run will do.
-pub fn resolve_run_plan(
-    project: &Project,
-    all: &[Stack],
-    chosen: &[StackId],
-    command: RunCommand,
-) -> Result<RunPlan> {
+pub fn resolve_run_plan(project: &Project, all: &[Stack], choice: RunChoice<'_>) -> Result<RunPlan> {
+    let RunChoice { chosen, command, given } = choice;
     let direction = if command == RunCommand::Destroy { Direction::Down } else { Direction::Up };
     let before = match command.is_ordered() {
         true => stacks::after(project, all, chosen, direction)?,
         false => BTreeMap::new(),
     };
-    let choice = Choice { project, all, book: SettingsBook::of(project), command };
+    let choice = Choice { project, all, book: SettingsBook::of(project), command, given };
     let mut waves = Vec::new();
     for wave in stacks::waves(project, all, chosen, direction)? {
         let runs = wave.iter().map(|id| {
@@ -40,17 +57,24 @@ struct Choice<'a> {
     all: &'a [Stack],
     book: SettingsBook<'a>,
     command: RunCommand,
+    given: GivenFiles,
 }
 
 fn stack_run(choice: &Choice<'_>, id: &StackId) -> Result<StackRun> {
-    let Choice { project, all, book, command } = choice;
+    let Choice { project, all, book, command, given } = choice;
     let stack = all.iter().find(|stack| stack.id == *id);
     let stack = stack.ok_or_else(|| Error::bug(format!("`{id}` was chosen but not found")))?;
     let settings = book.settings_for(id);
     Ok(StackRun {
         steps: steps_of(*command),
         inputs: stacks::inputs_by(&settings, all, id)?,
-        var_files: needed_var_files(project, stack, &settings.var_files, *command)?,
+        var_files: match given {
+            GivenFiles::Some if settings.var_files.is_empty() => Vec::new(),
+            GivenFiles::None if settings.var_files.is_empty() && takes_given(project, id, *command) => {
+                Vec::new()
+            }
+            _ => needed_var_files(project, stack, &settings.var_files, *command)?,
+        },
         protect: settings.is_protected(),
         pool: settings.pool,
         env: settings.env,
@@ -66,6 +90,13 @@ fn steps_of(command: RunCommand) -> Vec<Step> {
         RunCommand::Test => vec![Step::Init, Step::Test],
         RunCommand::Apply | RunCommand::Destroy => vec![Step::Init, Step::Plan, Step::Approve, Step::Apply],
     }
+}
+
+/// Returns whether a saved plan would be applied that was made with files of the command line.
+fn takes_given(project: &Project, id: &StackId, command: RunCommand) -> bool {
+    let saved = SavedPlans::at(project.plans_dir());
+    let record = (command == RunCommand::Apply).then(|| saved.load(id).ok().flatten()).flatten();
+    record.is_some_and(|record| record.given.is_some_and(|given| given.has_files))
 }
 
 fn needed_var_files(

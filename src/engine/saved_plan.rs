@@ -19,6 +19,15 @@ use crate::error::{Error, Result, io};
 use crate::model::{Action, Fingerprint, ResourceChange, StackError, StackId, quoted};
 use crate::tofu::call::PlanMode;
 
+/// What the command line gave to variables when a plan was made.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct SealedGiven {
+    /// Whether files were among it, so that none was guessed.
+    pub has_files: bool,
+    /// All of it, for the eyes of this user alone.
+    pub sealed: String,
+}
+
 /// What a plan was made from and what it does.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct PlanRecord {
@@ -42,6 +51,9 @@ pub struct PlanRecord {
     pub mode: PlanMode,
     /// What the user wrote after `--`.
     pub extra: Vec<String>,
+    /// What the command line gave to variables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<SealedGiven>,
     /// What it does to resources.
     pub changes: Vec<ResourceChange>,
     /// How many outputs change.

@@ -6,12 +6,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::secret_names::{SHARED, is_secret};
+use super::var_files::sealed_var_files;
 use crate::error::{Error, Result, io};
 use crate::model::{Project, Stack, StackSettings};
 use crate::stacks::SettingsBook;
-
-/// The file that a project's secrets usually live in.
-const SHARED: &str = "secrets.sops.yaml";
 
 /// Returns the encrypted files of a stack, the farthest first, so that the nearest wins.
 pub(super) fn secret_files(
@@ -20,11 +19,23 @@ pub(super) fn secret_files(
     settings: &StackSettings,
 ) -> Result<Vec<PathBuf>> {
     let dir = project.root.join(&stack.path);
+    let mut files = named_or_found(project, stack, settings, &dir)?;
+    let sealed = sealed_var_files(&dir, &settings.var_files);
+    files.extend(sealed.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
+    Ok(files)
+}
+
+fn named_or_found(
+    project: &Project,
+    stack: &Stack,
+    settings: &StackSettings,
+    dir: &Path,
+) -> Result<Vec<PathBuf>> {
     if !settings.secrets.is_empty() {
         return settings.secrets.iter().map(|file| named(project, stack, file)).collect();
     }
-    let mut files = shared_files(project, &dir)?;
-    let own = in_folder(&dir)?.into_iter().filter(|name| !settings.var_files.contains(name));
+    let mut files = shared_files(project, dir)?;
+    let own = in_folder(dir)?.into_iter().filter(|name| !settings.var_files.contains(name));
     files.extend(own.map(|name| dir.join(name)));
     files.dedup();
     Ok(files)
@@ -62,12 +73,6 @@ fn in_folder(dir: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns whether a file's name says that it is encrypted.
-pub(super) fn is_secret(name: &str) -> bool {
-    let variables = ["secrets.tfvars", SHARED].contains(&name);
-    variables || name.ends_with(".sops.tfvars") || name.ends_with(".secret.tfvars")
-}
-
 fn named(project: &Project, stack: &Stack, file: &str) -> Result<PathBuf> {
     let near = project.root.join(&stack.path).join(file);
     if near.is_file() { Ok(near) } else { of_project(project, file) }
@@ -81,17 +86,4 @@ fn of_project(project: &Project, file: &str) -> Result<PathBuf> {
     Err(Error::invalid(format!("`secrets` names a file that is not there: `{file}`"))
         .at("infra.yaml")
         .hint("paths are relative to the stack, or to the project"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_tells_what_is_encrypted() {
-        assert!(
-            is_secret("secrets.sops.yaml") && is_secret("prod.sops.tfvars") && is_secret("secrets.tfvars")
-        );
-        assert!(!is_secret("terraform.tfvars") && !is_secret("secrets.yaml") && !is_secret("vms.tfvars"));
-    }
 }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
+use super::given::Given;
 use super::plan_keys::PlanKeys;
 use super::reached::Reached;
 use super::stack_secrets::StackSecrets;
@@ -67,6 +68,8 @@ pub struct SessionParts {
     pub state: StateNeed,
     /// Names the run in locks; none for commands that are no runs.
     pub run_id: Option<String>,
+    /// What the command line gives to variables.
+    pub given: Given,
     /// How many processes share the memory: what runs at once, providers counted.
     pub processes: usize,
 }
@@ -149,6 +152,8 @@ pub struct Session {
     pub(super) plan_keys: PlanKeys,
     /// How far stacks came.
     pub(super) reached: RefCell<BTreeMap<StackId, Reached>>,
+    /// What the command line gives to variables.
+    pub(super) given: Given,
     /// What each stack evaluates early.
     early: RefCell<BTreeMap<StackId, Rc<EarlyVariables>>>,
     /// Who prepares a folder, so that two stacks do not run `init` in a third at once.
@@ -193,6 +198,7 @@ impl Session {
             repository: Repository::default(),
             plan_keys,
             reached: RefCell::default(),
+            given: parts.given,
             early: RefCell::default(),
             preparing: RefCell::default(),
             prepared: RefCell::default(),
@@ -202,6 +208,10 @@ impl Session {
         let values = session.secrets.values().flat_map(|secrets| secrets.values.iter().cloned());
         let password = session.embedded.as_ref().map(Embedded::password);
         session.hide(values.chain(password).collect())?;
+        if !session.given.is_empty() {
+            let stacks = session.stacks.iter().map(|stack| session.early_of(stack));
+            session.hide(stacks.flat_map(|early| session.given.hidden(&early)).collect())?;
+        }
         Ok(session)
     }
 

@@ -13,6 +13,7 @@ use nix::fcntl::OFlag;
 use super::session::Session;
 use crate::error::{Result, io};
 use crate::model::{Fingerprint, StackRun};
+use crate::stacks;
 
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 
@@ -32,6 +33,7 @@ pub(super) fn source_files(session: &Session, run: &StackRun) -> Result<Vec<Path
         collect(&root.join(module), &others, &mut files)?;
     }
     files.extend(run.var_files.iter().map(|file| stack.join(file)));
+    files.extend(stacks::backend_files(&session.project, &run.stack));
     // As they lie on the disk: a digest of decrypted values could be guessed at.
     files.extend(
         session.secrets_of(&run.stack.id).into_iter().flat_map(|secrets| secrets.files.iter().cloned()),

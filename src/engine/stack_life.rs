@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::applied;
-use super::early_values::{sources_of, with_early_values};
+use super::early_values::{sources_with, with_early_values};
 use super::failure::{Stop, explain};
 use super::init::init_stack;
 use super::inputs::Inputs;
@@ -131,7 +131,7 @@ impl StackLife<'_> {
         // Terraform refuses variables beside a plan, and has none that the plan lacks.
         let takes_variables = self.session.tofu.flavour == Flavour::OpenTofu;
         let variables = match takes_variables {
-            true => sources_of(self.session, self.run, &inputs),
+            true => sources_with(self.session, self.run, &inputs, &self.given_for(&planned.record)),
             false => Vec::new(),
         };
         let call = ApplyCall {

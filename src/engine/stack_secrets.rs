@@ -136,11 +136,10 @@ async fn top_level(keyring: &Keyring<'_>, file: &std::path::Path) -> Result<Vec<
     }
     let document = match &opened {
         OpenedFile::Sops(sops) => stores::to_json(sops.documents()),
-        OpenedFile::Vault(vault) => {
-            serde_saphyr::from_slice(vault.plaintext()).map_err(|_| unreadable(file))?
-        }
+        OpenedFile::Vault(vault) => serde_saphyr::from_slice(vault.plaintext()).unwrap_or_default(),
     };
-    let map = document.as_object().ok_or_else(|| unreadable(file))?;
+    // A file of variables may have any name.
+    let Value::Object(map) = &document else { return read_tfvars(file, &opened.plaintext()?) };
     Ok(map.iter().map(|(name, value)| (name.clone(), Assignment::Value(value.clone()))).collect())
 }
 

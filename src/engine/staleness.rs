@@ -1,7 +1,8 @@
 //! Whether a saved plan still fits what it was made from.
 
 use super::failure::Stop;
-use super::saved_plan::{PlanRecord, SavedPlans};
+use super::given::Given;
+use super::saved_plan::{PlanRecord, SavedPlans, SealedGiven};
 use super::source::source_fingerprint;
 use super::stack_life::StackLife;
 use super::state_mark::state_mark;
@@ -57,9 +58,11 @@ impl StackLife<'_> {
             Some(format!("it was made by tofu {}, this is {version}", record.tofu))
         } else if record.extra != self.options.extra && !self.options.extra.is_empty() {
             Some("it was made with other arguments after `--`".to_owned())
+        } else if !self.session.given.is_empty() && self.session.given != self.remembered_given(record) {
+            Some("it was made with other `--var` or `--var-file`".to_owned())
         } else if record.source != source_fingerprint(self.session, self.run)? {
             Some("the files of the stack or of its modules changed since".to_owned())
-        } else if record.settings != self.settings(&record.extra)? {
+        } else if record.settings != self.settings(&record.extra, &self.given_for(record))? {
             Some(
                 "its `env` in infra.yaml, TF_VAR_ in the environment, or a file of `-var-file` changed since"
                     .to_owned(),
@@ -85,8 +88,9 @@ impl StackLife<'_> {
     }
 
     /// Returns a digest of the variables that the environment, and files on the command line, give to tofu.
-    pub(super) fn settings(self, extra: &[String]) -> Result<Fingerprint> {
-        let files = self.given_files(extra)?;
+    pub(super) fn settings(self, extra: &[String], given: &Given) -> Result<Fingerprint> {
+        let mut files = self.given_files(extra)?;
+        files.extend(given.digests()?);
         let env = self.session.environment_of(&self.run.stack, &self.run.env)?;
         let own = env.iter().filter(|(name, _)| {
             let name = name.to_string_lossy();
@@ -115,6 +119,29 @@ impl StackLife<'_> {
             Ok(digest.to_string().into_bytes())
         };
         given_var_files(extra).into_iter().map(digest).collect()
+    }
+
+    /// Returns what the command line gave when a plan was made, as far as this user can read it.
+    fn remembered_given(self, record: &PlanRecord) -> Given {
+        let key = self.session.plan_keys.user().ok();
+        let sealed = record.given.as_ref().map(|given| given.sealed.as_str());
+        key.zip(sealed).and_then(|(key, sealed)| Given::open(sealed, key)).unwrap_or_default()
+    }
+
+    /// Returns what is given to a plan when it is applied: what this command line gives, or what it was
+    /// made with.
+    pub(super) fn given_for(self, record: &PlanRecord) -> Given {
+        let now = &self.session.given;
+        if now.is_empty() { self.remembered_given(record) } else { now.clone() }
+    }
+
+    /// Returns what this command line gives, for the record of a plan.
+    pub(super) fn sealed_given(self) -> Option<SealedGiven> {
+        let (given, key) = (&self.session.given, self.session.plan_keys.user().ok()?);
+        if given.is_empty() {
+            return None;
+        }
+        Some(SealedGiven { has_files: given.has_files(), sealed: given.seal(key)? })
     }
 
     /// Returns whether a plan was made with a narrower question than that of this run.

@@ -5,14 +5,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::secret_files::is_secret;
+use super::secret_names::is_secret;
 use crate::error::{Error, Result, io};
-use crate::model::StackId;
+use crate::model::{StackId, quoted};
+use crate::secrets::keyring::is_sealed;
 
 /// Returns the variable files of a stack, relative to its folder.
 pub(super) fn var_files(stack: &StackId, dir: &Path, named: &[String]) -> Result<Vec<PathBuf>> {
+    let plain =
+        |files: Vec<PathBuf>| files.into_iter().filter(|file| !is_sealed_file(&dir.join(file))).collect();
     if !named.is_empty() {
-        return named.iter().map(|file| existing(stack, dir, file)).collect();
+        let files: Result<Vec<PathBuf>> = named.iter().map(|file| existing(stack, dir, file)).collect();
+        return files.map(plain);
     }
     let found = candidates(dir)?;
     if found.len() > 1 {
@@ -24,10 +28,37 @@ pub(super) fn var_files(stack: &StackId, dir: &Path, named: &[String]) -> Result
         .hint(format!(
             "name those to use in infra.yaml: `stacks: {{ \"{stack}\": {{ var_files: [{}] }} }}`",
             found[0]
+        ))
+        .hint(format!(
+            "or for one run: `--var-file {}`",
+            quoted(&dir.join(&found[0]).display().to_string())
         )));
     }
-    Ok(found.into_iter().map(PathBuf::from).collect())
+    Ok(plain(found.into_iter().map(PathBuf::from).collect()))
 }
+
+/// Returns the files among those that are encrypted: they are opened like secrets.
+pub(super) fn sealed_var_files(dir: &Path, named: &[String]) -> Vec<PathBuf> {
+    let files = match named {
+        [] => candidates(dir).unwrap_or_default(),
+        named => named.to_vec(),
+    };
+    // Several that nobody named are a question, and no guess.
+    if named.is_empty() && files.len() > 1 {
+        return Vec::new();
+    }
+    files.into_iter().map(|file| dir.join(file)).filter(|path| is_sealed_file(path)).collect()
+}
+
+/// Returns whether a file is encrypted with SOPS or Ansible Vault, by its content.
+fn is_sealed_file(path: &Path) -> bool {
+    let is_small = std::fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.len() <= LARGEST);
+    let bytes = if is_small { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    !bytes.is_empty() && is_sealed(path, &bytes)
+}
+
+/// A larger file is no list of variables.
+const LARGEST: u64 = 10 * 1024 * 1024;
 
 fn existing(stack: &StackId, dir: &Path, file: &str) -> Result<PathBuf> {
     if dir.join(file).is_file() {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::StackId;
 
@@ -246,6 +247,8 @@ pub struct StackSettings {
     pub inputs: BTreeMap<String, OutputRef>,
     /// Variables of the environment.
     pub env: BTreeMap<String, String>,
+    /// What is given to the backend beside its block.
+    pub backend_config: Vec<BackendConfig>,
     /// Whether destroying anything here always asks; `None` says nothing, so that a later pattern can.
     pub protect: Option<bool>,
     /// The id that the stack had before; its state comes along.
@@ -261,6 +264,15 @@ impl StackSettings {
     pub fn is_protected(&self) -> bool {
         self.protect.unwrap_or(false)
     }
+}
+
+/// Something that is given to a backend beside its block.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BackendConfig {
+    /// A file, relative to the stack.
+    File(String),
+    /// Settings by name.
+    Values(BTreeMap<String, Value>),
 }
 
 /// An output of another stack: `01-hypervisors/pve1.api_token`.

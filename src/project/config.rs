@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
+use super::backend_entry::BackendEntry;
 use super::delimiters::DelimitersConfig;
 use super::output_ref::OutputRefConfig;
 use super::stacks_map::StacksConfig;
@@ -120,6 +121,9 @@ pub struct StackConfig {
     pub inputs: BTreeMap<String, OutputRefConfig>,
     /// Variables of the environment.
     pub env: BTreeMap<String, String>,
+    /// What is given to the backend beside its block, as tofu's `-backend-config`: files relative to the
+    /// stack, and settings by name.
+    pub backend_config: Vec<BackendEntry>,
     /// Whether a plan that destroys anything here always asks.
     pub protect: Option<bool>,
     /// The id that the stack had before; its state comes along.

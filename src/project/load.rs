@@ -258,6 +258,7 @@ fn stack_settings(config: StackConfig) -> StackSettings {
         secrets: config.secrets,
         inputs: config.inputs.into_iter().map(|(name, output)| (name, output.0)).collect(),
         env: config.env,
+        backend_config: config.backend_config.into_iter().map(|entry| entry.0).collect(),
         protect: config.protect,
         was: config.was.map(|was| StackId::new(was.value)),
         workspaces: config

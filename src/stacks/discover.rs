@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::addresses::addresses_in;
 use super::backend::backend;
+use super::backend_config::complete_backends;
 use super::declared::declare;
 use super::facts::{Facts, RemoteState};
 use super::identity::partial_collisions;
@@ -68,6 +69,7 @@ fn assemble(
     check_ids(&found)?;
     let reads = found.iter().map(|found| found.reads.clone()).collect::<Vec<_>>();
     let mut stacks = found.into_iter().map(|found| found.stack).collect::<Vec<_>>();
+    complete_backends(project, &mut stacks);
     connect(&mut stacks, &reads);
     Ok(stacks)
 }

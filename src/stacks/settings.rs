@@ -110,6 +110,7 @@ pub fn merge(mut merged: StackSettings, later: &StackSettings) -> StackSettings 
     append(&mut merged.depends_on, &later.depends_on);
     append(&mut merged.var_files, &later.var_files);
     append(&mut merged.secrets, &later.secrets);
+    merged.backend_config.extend(later.backend_config.iter().cloned());
     merged.inputs.extend(later.inputs.clone());
     merged.env.extend(later.env.clone());
     merged.pool = later.pool.clone().or(merged.pool);

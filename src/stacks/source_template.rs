@@ -88,9 +88,9 @@ mod tests {
             below.collect::<Vec<_>>()
         };
 
-        assert_eq!(found(r#""./m/${var.cloud}""#), ["./m/aws", "./m/gcp"]);
-        assert_eq!(found(r#""./m/x-${lookup({a = "1/2"}, "a")}/v""#), ["./m/x-1/v"]);
-        assert_eq!(found(r#""./${var.x}""#), ["./n"]);
+        assert_eq!(found(r#""./m/${var.cloud}""#), ["m/aws", "m/gcp"]);
+        assert_eq!(found(r#""./m/x-${lookup({a = "1/2"}, "a")}/v""#), ["m/x-1/v"]);
+        assert_eq!(found(r#""./${var.x}""#), ["n"]);
         assert_eq!(found(r#""git::https://x/${var.y}""#), [""; 0]);
         assert_eq!(found(r#""./m/${var.cloud""#), [""; 0]);
         assert_eq!(found("local.source"), [""; 0]);

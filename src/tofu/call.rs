@@ -6,9 +6,12 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::variables::VariableSource;
+use serde_json::Value;
+
+use super::variables::{Assignment, VariableSource, to_tfvars};
 use super::{Flavour, Tofu};
 pub use crate::model::PlanMode;
+use crate::model::project::BackendConfig;
 use crate::process::Invocation;
 
 /// How a tofu tells what it does to a machine while a person can still read it.
@@ -66,6 +69,23 @@ pub fn init(base: Invocation, backend: InitBackend, extra: &[String], narration:
     let call = base.args(["init", "-input=false", "-no-color"]);
     let call = if backend == InitBackend::No { call.arg("-backend=false") } else { call };
     narrated(call.args(extra), narration)
+}
+
+/// Gives a call of `init`, still without its subcommand, something for the backend beside its block.
+///
+/// Settings go through a pipe: the process list is no place for them.
+pub fn with_backend_config(base: Invocation, entry: &BackendConfig) -> Invocation {
+    match entry {
+        BackendConfig::File(file) => base.first_flag(format!("-backend-config={file}")),
+        BackendConfig::Values(values) => {
+            let assigned =
+                |(name, value): (&String, &Value)| (name.clone(), Assignment::Value(value.clone()));
+            let values: Vec<(String, Assignment)> = values.iter().map(assigned).collect();
+            let text = to_tfvars(values.iter().map(|(name, value)| (name.as_str(), value)));
+            let (base, path) = base.feed_quietly(text.into_bytes());
+            base.first_flag(format!("-backend-config={path}"))
+        }
+    }
 }
 
 /// Returns the call of `tofu validate`, which answers with one JSON document.

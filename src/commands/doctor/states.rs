@@ -63,6 +63,7 @@ async fn open(
         interrupts: context.interrupts.clone(),
         clock: context.clock,
         secrets,
+        given: engine::Given::default(),
         state: StateNeed::Yes,
         run_id: None,
         processes: 1,

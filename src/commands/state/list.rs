@@ -7,6 +7,7 @@ use crate::commands::Context;
 use crate::commands::headings::OUTPUT;
 use crate::commands::left_out::Sound;
 use crate::commands::stack_args::StackArgs;
+use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine;
 use crate::error::{Exit, Result};
@@ -23,6 +24,8 @@ use crate::report::Tone;
 pub(super) struct ListArgs {
     #[command(flatten)]
     stacks: StackArgs,
+    #[command(flatten)]
+    variables: VarArgs,
     /// Print as JSON
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
@@ -36,7 +39,7 @@ pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let (listed, sound) = workspace
-        .with_session(context, Purpose::states_of(&chosen), async |session| {
+        .with_session(context, Purpose::states_of(&chosen).given(&args.variables), async |session| {
             let sound = Sound::of(session, &chosen).await?;
             let mut listed = Map::new();
             for id in &sound.stacks {

@@ -6,6 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
+use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
@@ -18,6 +19,8 @@ use crate::error::{Error, Exit, Result};
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct PullArgs {
+    #[command(flatten)]
+    variables: VarArgs,
     /// The stack
     #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
     stack: Option<String>,
@@ -30,7 +33,7 @@ pub(super) struct PullArgs {
 pub(super) async fn run(args: &PullArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let id = workspace.choose_one(args.stack.clone(), context)?.id.clone();
-    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(&args.variables);
     let state = workspace
         .with_session(context, purpose, async |session| match args.version {
             Some(number) => engine::read_version(session, &id, number).await,

@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
+use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, Session};
 use crate::error::{Error, Exit, Result, io};
@@ -30,6 +31,8 @@ use crate::tofu::call::PushMode;
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct PushArgs {
+    #[command(flatten)]
+    variables: VarArgs,
     /// The stack
     #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
     stack: String,
@@ -60,7 +63,7 @@ pub(super) async fn run(args: &PushArgs, context: &Context) -> Result<Exit> {
     };
     let id = stack.id.clone();
     let mode = if args.force { PushMode::Forced } else { PushMode::Careful };
-    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(&args.variables);
     let is_unnamed = args.errored && unsaved.is_some_and(|file| !file.is_named);
     workspace
         .with_session(context, purpose, async |session| {

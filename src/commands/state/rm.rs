@@ -5,6 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
+use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, WithoutCopy};
 use crate::error::{Exit, Result};
@@ -20,6 +21,8 @@ use crate::tofu::call::StateEdit;
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct RmArgs {
+    #[command(flatten)]
+    variables: VarArgs,
     /// The stack
     #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
     stack: String,
@@ -40,6 +43,8 @@ pub(super) struct RmArgs {
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct MvArgs {
+    #[command(flatten)]
+    variables: VarArgs,
     /// The stack
     #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
     stack: String,
@@ -56,23 +61,35 @@ pub(super) struct MvArgs {
 
 /// Runs `rm`.
 pub(super) async fn remove(args: &RmArgs, context: &Context) -> Result<Exit> {
-    edit(&args.stack, StateEdit::Remove(&args.addresses), without_copy(args.force), context).await
+    let purpose =
+        Editing { stack: &args.stack, variables: &args.variables, without: without_copy(args.force) };
+    edit(purpose, StateEdit::Remove(&args.addresses), context).await
 }
 
 /// Runs `mv`.
 pub(super) async fn rename(args: &MvArgs, context: &Context) -> Result<Exit> {
     let renaming = StateEdit::Move(&args.from, &args.to);
-    edit(&args.stack, renaming, without_copy(args.force), context).await
+    let purpose =
+        Editing { stack: &args.stack, variables: &args.variables, without: without_copy(args.force) };
+    edit(purpose, renaming, context).await
 }
 
 const fn without_copy(force: bool) -> WithoutCopy {
     if force { WithoutCopy::Accept } else { WithoutCopy::Refuse }
 }
 
-async fn edit(stack: &str, edit: StateEdit<'_>, without: WithoutCopy, context: &Context) -> Result<Exit> {
+/// What is edited, and with what.
+struct Editing<'a> {
+    stack: &'a str,
+    variables: &'a VarArgs,
+    without: WithoutCopy,
+}
+
+async fn edit(editing: Editing<'_>, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
+    let Editing { stack, variables, without } = editing;
     let workspace = Workspace::load(context)?;
     let id = workspace.choose_one(Some(stack.to_owned()), context)?.id.clone();
-    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(variables);
     let text = workspace
         .with_session(context, purpose, async |session| {
             engine::require_states(session, std::slice::from_ref(&id)).await?;

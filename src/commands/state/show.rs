@@ -5,6 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
 use crate::commands::stack_args::stack_names;
+use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, WithoutCopy};
 use crate::error::{Exit, Result};
@@ -19,6 +20,8 @@ use crate::tofu::call::StateEdit;
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct ShowArgs {
+    #[command(flatten)]
+    variables: VarArgs,
     /// The stack
     #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
     stack: String,
@@ -31,7 +34,7 @@ pub(super) struct ShowArgs {
 pub(super) async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
-    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(&args.variables);
     let edit = StateEdit::Show(&args.address);
     let text = workspace
         .with_session(context, purpose, async |session| {

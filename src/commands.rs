@@ -51,6 +51,7 @@ pub mod state;
 pub mod test;
 pub mod tofu;
 pub mod trust;
+mod undeclared;
 pub mod up;
 pub mod validate;
 pub mod workspace;

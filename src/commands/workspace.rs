@@ -64,7 +64,9 @@ impl Workspace {
         let root = project::find_root(&context.cwd)?;
         let project = project::load(&root)?;
         let discovery = stacks::discover(&project)?;
-        Ok(Self { project, stacks: discovery.stacks, notes: discovery.notes })
+        let mut workspace = Self { project, stacks: discovery.stacks, notes: discovery.notes };
+        workspace.enter_settled(context)?;
+        Ok(workspace)
     }
 
     /// Returns the chosen stacks; one that is not chosen but meant is told from several.
@@ -101,7 +103,9 @@ impl Workspace {
             let error = self.notes.iter().cloned().fold(error, Error::detail);
             return Err(error.hint(self.way_to_stacks()));
         }
-        stacks::select(&self.project, &self.stacks, selection, &context.cwd)
+        let workspace = selection.workspace.clone().or_else(|| Self::inherited(context));
+        let selection = Selection { workspace, ..selection.clone() };
+        stacks::select(&self.project, &self.stacks, &selection, &context.cwd)
     }
 
     /// Says how a project without stacks gets some.

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
+use crate::commands::stack_args::{StackArgs, stack_names};
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, WithoutCopy};
 use crate::error::{Exit, Result};
@@ -70,7 +70,7 @@ const fn without_copy(force: bool) -> WithoutCopy {
 }
 
 async fn edit(stack: &str, edit: StateEdit<'_>, without: WithoutCopy, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(Some(stack.to_owned())))?;
     let id = workspace.choose_one(Some(stack.to_owned()), context)?.id.clone();
     let purpose = Purpose::states_of(std::slice::from_ref(&id));
     let text = workspace

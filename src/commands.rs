@@ -53,6 +53,7 @@ pub mod state;
 pub mod test;
 pub mod tofu;
 pub mod trust;
+mod undeclared;
 pub mod up;
 pub mod validate;
 mod var_args;

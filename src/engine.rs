@@ -92,6 +92,7 @@ mod unsaved_state;
 mod var_files;
 mod watch;
 mod working;
+mod workspace_states;
 
 pub use applied::{RemovedStack, is_copy, recorded_edges, removed_stacks};
 pub use backend_edit::BackendEdit;

@@ -20,6 +20,7 @@ mod identity;
 mod json;
 mod modules;
 mod names;
+mod narrow;
 mod order;
 mod place;
 mod reading;
@@ -58,4 +59,4 @@ pub use renames::{Evidence, GoneStack, RenameCandidate, addresses_in_state, rena
 pub use select::{Selection, narrower, select};
 pub use settings::{SettingsBook, settings_for};
 pub use terragrunt::terragrunt_units;
-pub use workspaces::in_workspace;
+pub use workspaces::{ignored_selection, in_workspace, named_one_by_one, named_stack, run_in};

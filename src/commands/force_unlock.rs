@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::Context;
 use super::locks::{Homes, Looked, StackLock, load_locks, process_words};
-use super::stack_args::stack_names;
+use super::stack_args::{StackArgs, stack_names};
 use super::workspace::{Purpose, Workspace};
 use crate::backends::Release;
 use crate::engine::{self, HolderLife};
@@ -45,7 +45,7 @@ struct Target<'a> {
 
 /// Runs the command.
 pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone()))?;
     let target = resolve_target(&workspace, args, context).await?;
     let Looked { locks, mut failed } =
         load_locks(&workspace, std::slice::from_ref(&target.stack.id), context).await?;

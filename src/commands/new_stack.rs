@@ -3,6 +3,7 @@
 
 mod copy;
 mod place;
+mod settings;
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +11,10 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::Context;
-use super::stack_args::stack_names;
+use super::stack_args::{StackArgs, stack_names};
 use super::workspace::Workspace;
 use crate::error::{Error, Exit, Result, io};
-use crate::model::{Backend, Stack, StackId};
+use crate::model::{Backend, Project, Stack, StackId};
 use crate::stacks::{self, Relocation};
 use copy::CopiedFile;
 use place::NewPlace;
@@ -45,7 +46,8 @@ pub struct NewStackArgs {
 /// Runs the command.
 pub fn run(args: &NewStackArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load(context)?;
-    let from = args.from.clone().map(|name| workspace.choose_one(Some(name), context)).transpose()?;
+    let from = args.from.clone().map(|name| original(&workspace, name, context)).transpose()?;
+    let from = from.as_ref();
     let place = place::resolve(&args.path, &workspace, from, &context.cwd)?;
     let files = match from {
         Some(from) => {
@@ -54,9 +56,26 @@ pub fn run(args: &NewStackArgs, context: &Context) -> Result<Exit> {
         }
         None => vec![CopiedFile::text("main.tf", EMPTY)],
     };
-    let made = create(&place, &files, context)?;
+    let copied = from.and_then(|from| settings::copy(&workspace.project, &from.id, &place.id));
+    let made = create(&place, &files, context).inspect_err(|_| settings::undo(copied.as_ref()))?;
     tell(&workspace, from, &made, context);
+    if copied.is_some() {
+        context.terminal.note("  infra.yaml says of it what it says of the original, its `workspaces` too");
+    }
     Ok(Exit::OK)
+}
+
+/// Returns the stack to copy: the folder, whichever of its workspaces was named.
+fn original(workspace: &Workspace, name: String, context: &Context) -> Result<Stack> {
+    let chosen = workspace.choose(&StackArgs::one(Some(name.clone())), context)?;
+    let path = &workspace.stack(&chosen[0])?.path;
+    if !chosen.iter().all(|id| workspace.stack(id).is_ok_and(|stack| stack.path == *path)) {
+        return workspace.choose_one(Some(name), context).cloned();
+    }
+    // As it is without what infra.yaml says of it.
+    let plain = Project { stack_settings: Vec::new(), ..workspace.project.clone() };
+    let found = stacks::discover(&plain)?.stacks.into_iter().find(|stack| stack.path == *path);
+    found.ok_or_else(|| Error::bug(format!("`{name}` was chosen but not found")))
 }
 
 /// Writes the files; whatever is wrong with the stack they make, they go again.
@@ -75,6 +94,8 @@ fn check(place: &NewPlace, context: &Context) -> Result<Stack> {
     let workspace = Workspace::load(context)?;
     let mut shared = stacks::shared_states(&workspace.stacks).into_iter();
     let found = workspace.stacks.into_iter().find(|stack| stack.path == place.path);
+    // One of several workspaces stands for the folder.
+    let found = found.map(|stack| Stack { id: stack.base_id(), ..stack });
     let made = found.ok_or_else(|| {
         Error::usage(format!("a folder at `{}` would be no stack", place.path.display()))
             .hint("stacks lie below a stack root and not in `modules`; `infra stacks` shows where")

@@ -52,7 +52,7 @@ impl ShowArgs {
 
 /// Runs the command.
 pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &args.stacks)?;
     let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let plans = SavedPlans::at(workspace.project.plans_dir());
     workspace

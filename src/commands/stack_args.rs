@@ -1,5 +1,6 @@
 //! The arguments that choose stacks, the same for every command that takes them.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 
 use clap::Args;
@@ -32,6 +33,12 @@ pub struct StackArgs {
     /// Leave stacks out
     #[arg(help_heading = CHOOSING, long, value_name = "S", add = ArgValueCompleter::new(stack_names))]
     pub exclude: Vec<String>,
+    /// Only those of this workspace; a named stack without `workspaces` runs in it
+    #[arg(help_heading = CHOOSING, long, value_name = "W", add = ArgValueCompleter::new(workspace_names))]
+    pub workspace: Option<String>,
+    /// Make the workspace where a named stack does not have it
+    #[arg(help_heading = CHOOSING, long)]
+    pub create: bool,
     /// Also the stacks that the chosen ones depend on
     #[arg(help_heading = CHOOSING, long)]
     pub with_dependencies: bool,
@@ -65,6 +72,7 @@ impl StackArgs {
         words.extend(with("--tag ", &self.tag));
         words.extend(switch(self.all, "--all"));
         words.extend(with("--exclude ", &self.exclude));
+        words.extend(with("--workspace ", self.workspace.as_slice()));
         words.extend(switch(self.with_dependencies, "--with-dependencies"));
         words.extend(switch(self.with_dependents, "--with-dependents"));
         Some(words.join(" "))
@@ -78,6 +86,7 @@ impl StackArgs {
             tags: self.tag.clone(),
             all: self.all,
             exclude: self.exclude.clone(),
+            workspace: self.workspace.clone(),
             with_dependencies: self.with_dependencies,
             with_dependents: self.with_dependents,
             reads: false,
@@ -94,10 +103,18 @@ pub(super) fn stack_names(typed: &OsStr) -> Vec<CompletionCandidate> {
     }
     let typed = typed.to_string_lossy();
     let stacks = load_stacks().unwrap_or_default();
-    let names = stacks.iter().flat_map(|stack| [stack.id.short_name(), stack.id.as_str()]);
-    let mut names: Vec<&str> = names.filter(|name| name.starts_with(&*typed)).collect();
-    names.sort_unstable();
-    names.dedup();
+    let ids = stacks.iter().flat_map(|stack| [stack.id.clone(), stack.base_id()]);
+    let names = ids.flat_map(|id| [id.short_name().to_owned(), id.to_string()]);
+    let names: BTreeSet<String> = names.filter(|name| name.starts_with(&*typed)).collect();
+    names.into_iter().map(CompletionCandidate::new).collect()
+}
+
+/// Returns the declared workspaces that begin with what was typed, for a completing shell.
+fn workspace_names(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let stacks = load_stacks().unwrap_or_default();
+    let names = stacks.iter().filter_map(Stack::declared_workspace);
+    let names: BTreeSet<&str> = names.filter(|name| name.starts_with(&*typed)).collect();
     names.into_iter().map(CompletionCandidate::new).collect()
 }
 

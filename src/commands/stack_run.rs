@@ -152,7 +152,7 @@ impl Request {
 
 /// Runs a request to its exit code.
 pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
-    let mut workspace = Workspace::load(context)?;
+    let mut workspace = Workspace::load_for(context, &request.stacks)?;
     take_up(&workspace, &mut request, context)?;
     let mut gone = Vec::new();
     if request.removed {
@@ -278,6 +278,7 @@ impl Beginning<'_> {
         warn_of_missing_locks(plan, &session.events);
         warn_of_edits(workspace, &session.events);
         warn_of_bare_address(workspace, &session.events);
+        warn_of_selections(workspace, plan, &session.events);
         if options.approval == Approval::Given {
             tell_staying(session, &options.staying);
         }
@@ -352,6 +353,15 @@ fn warn_of_bare_address(workspace: &Workspace, events: &Events) {
         let hint = format!("a server of `infra state serve` has its states at `{url}/states`");
         events.warn(format!("`state.url` in infra.yaml has no path: `{url}`"), vec![hint]);
     }
+}
+
+/// Tells of workspaces that somebody selected by hand where `infra.yaml` declares which ones there are.
+fn warn_of_selections(workspace: &Workspace, plan: &RunPlan, events: &Events) {
+    let declared = plan.stacks().map(|run| &run.stack).filter(|stack| stack.declared_workspace().is_some());
+    let root = &workspace.project.root;
+    let told: BTreeSet<String> =
+        declared.filter_map(|stack| stacks::ignored_selection(root, stack)).collect();
+    told.into_iter().for_each(|words| events.warn(words, Vec::new()));
 }
 
 /// Tells once which states nothing keeps from being written by two runs.

@@ -52,7 +52,7 @@ enum GraphFormat {
 
 /// Runs the command.
 pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &args.stacks)?;
     if args.removed {
         return list_removed(&workspace, args, context).await;
     }

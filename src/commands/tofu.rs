@@ -6,7 +6,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::Context;
-use super::stack_args::stack_names;
+use super::stack_args::{StackArgs, stack_names};
 use super::workspace::{Purpose, Workspace};
 use crate::engine;
 use crate::error::{Exit, Result};
@@ -32,7 +32,7 @@ pub struct TofuArgs {
 
 /// Runs the command.
 pub async fn run(args: &TofuArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone()))?;
     let stack = workspace.choose_one(args.stack.clone(), context)?;
     workspace
         .with_session(context, Purpose::states_of(std::slice::from_ref(&stack.id)), async |session| {

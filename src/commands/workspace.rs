@@ -74,7 +74,9 @@ impl Workspace {
         let root = root_of(context)?;
         let project = project::load(&root)?;
         let discovery = stacks::discover(&project)?;
-        Ok(Self { project, stacks: discovery.stacks, notes: discovery.notes })
+        let mut workspace = Self { project, stacks: discovery.stacks, notes: discovery.notes };
+        workspace.enter_settled(context)?;
+        Ok(workspace)
     }
 
     /// Returns the chosen stacks; one that is not chosen but meant is told from several.
@@ -108,7 +110,9 @@ impl Workspace {
         if self.stacks.is_empty() {
             return Err(self.no_stacks(context));
         }
-        stacks::select(&self.project, &self.stacks, selection, &context.cwd)
+        let workspace = selection.workspace.clone().or_else(|| Self::inherited(context));
+        let selection = Selection { workspace, ..selection.clone() };
+        stacks::select(&self.project, &self.stacks, &selection, &context.cwd)
     }
 
     /// Makes the error of a project without stacks.

@@ -145,6 +145,7 @@ async fn early_inputs(session: &Session, run: &StackRun, early: &EarlyVariables)
             let _ = inputs.add(session, &variable, &from).await;
         }
     }
+    inputs.add_workspace(session, &run.stack);
     inputs
 }
 

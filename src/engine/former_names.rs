@@ -4,6 +4,7 @@
 use super::failure::Stop;
 use super::run::Conductor;
 use super::state_rename::rename_state;
+use super::workspace_states::move_into_workspace;
 use crate::events::RunEvent;
 use crate::model::StackRun;
 
@@ -13,7 +14,10 @@ impl Conductor<'_> {
         let id = &run.stack.id;
         let former = self.session.former_names.borrow().get(id).cloned();
         let Some(was) = former.filter(|_| self.plan.command.is_ordered()) else { return Ok(()) };
-        rename_state(self.session, &was, id).await?;
+        match run.stack.backend.has_workspaces() {
+            true => move_into_workspace(self.session, &run.stack, &was).await?,
+            false => drop(rename_state(self.session, &was, id).await?),
+        }
         self.session.events.emit(RunEvent::StateRenamed { stack: id.clone(), was });
         Ok(())
     }

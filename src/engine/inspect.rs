@@ -17,6 +17,7 @@ use super::options::WhenToInit;
 use super::plan_keys::plan_form;
 use super::session::Session;
 use super::state_check::require_states;
+use super::unsaved_state::give_name;
 use crate::backends::StateFacts;
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Backend, Diagnostic, PlanMode, Safe, Stack, StackId, StackRun};
@@ -121,6 +122,9 @@ pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -
     if subcommand.is_some_and(|word| needs_its_state(word, args)) {
         require_states(session, std::slice::from_ref(&stack.id)).await?;
     }
+    if stack.workspace.is_some() && subcommand.is_some_and(|word| !needs_no_workspace(word)) {
+        prepared(session, stack).await?;
+    }
     let before = facts_of(session, stack).await;
     let run = bare_run(session, stack);
     let base = match bound_plan(&session.dir_of(stack), args) {
@@ -128,13 +132,27 @@ pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -
         None => session.call(stack, &run.env)?,
     };
     let base = with_usual_variables(session, &run, base, args).await;
+    // A workspace that is not there yet would be made by tofu, or asked for.
+    let base = if subcommand == Some("init") { base.without_env("TF_WORKSPACE") } else { base };
+    let _turn = match subcommand {
+        Some("apply" | "destroy" | "import" | "init" | "refresh") if stack.workspace.is_some() => {
+            Some(session.turn_in_folder(stack).await.map_err(|stop| stopped(&stack.id, stop))?)
+        }
+        _ => None,
+    };
     let status = process::passthrough(base.args(args).guarded(), &session.interrupts).await?;
+    give_name(session, stack)?;
     if facts_of(session, stack).await != before {
         note_state(session, &stack.id, PlanMode::Normal).await;
     }
     let killed = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
     let code = status.code().or(killed).unwrap_or(1);
     Ok(Exit(u8::try_from(code).unwrap_or(1)))
+}
+
+/// Returns whether a subcommand works without a workspace, or makes or looks for one itself.
+fn needs_no_workspace(subcommand: &str) -> bool {
+    ["fmt", "get", "init", "login", "logout", "metadata", "version", "workspace"].contains(&subcommand)
 }
 
 /// Returns whether a subcommand would take a state that is elsewhere for none.

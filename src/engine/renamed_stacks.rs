@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use futures::StreamExt as _;
 use serde_json::Value;
 
-use super::applied::removed_stacks;
+use super::applied::{is_renamed, removed_stacks};
 use super::seen_state::{Seen, described};
 use super::session::Session;
 use super::state_edit::open_state;
@@ -43,6 +43,7 @@ impl Rename {
     pub const fn reason(&self) -> &'static str {
         match self.evidence {
             Evidence::Git => "git calls its files renamed",
+            Evidence::Folder => "its folder has `workspaces` in infra.yaml now",
             Evidence::Addresses => "it declares every resource of that state",
         }
     }
@@ -58,6 +59,12 @@ pub(super) async fn rename_candidates_for(session: &Session, new: &BTreeSet<Stac
     let mut ids = gone_ids(session).await?;
     let paths = removed_paths(session).await;
     ids.extend(paths.keys().cloned());
+    ids.extend(new.iter().filter(|stack| stack.workspace.is_some()).map(|stack| stack.base_id()));
+    // What `was` names has its stack.
+    ids.retain(|id| {
+        let is_there = session.stacks.iter().any(|stack| stack.id == *id);
+        !is_there && !is_renamed(&session.project, &session.stacks, id)
+    });
     Ok(candidates(session, &new, &ids, &paths).await)
 }
 

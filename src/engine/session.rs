@@ -401,6 +401,15 @@ impl Session {
         home_of(HomeParts { stack, name, place, dir, env, data_dir, workspace, sources })
     }
 
+    /// Returns where the state of the workspace lies that the backend of a stack began with.
+    pub(super) fn default_home_of(&self, stack: &Stack) -> Result<StateHome> {
+        let own = &stacks::settings_for(&self.project, &stack.id).env;
+        let (dir, env) = (self.dir_of(stack), self.environment_of(stack, own)?);
+        let (name, data_dir) = (self.state_name_of(stack)?, self.data_dir_of(stack));
+        let (place, sources) = (self.place.as_ref(), &self.sources);
+        home_of(HomeParts { stack, name, place, dir: &dir, env, data_dir, workspace: None, sources })
+    }
+
     /// Returns where a state of the project lies that may belong to no stack any more.
     pub(super) fn home_named(&self, name: &StateName) -> Result<Option<StateHome>> {
         let Some(place) = &self.place else { return Ok(None) };

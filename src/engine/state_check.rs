@@ -18,6 +18,7 @@ use super::seen_state::{Seen, described};
 use super::session::Session;
 use super::state_move::{broken_off, release_left_behind};
 use super::state_recover::copies_of_this_checkout;
+use super::workspace_states::former_in_default;
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
 use crate::error::{Error, Result};
 use crate::model::project::LockFile;
@@ -229,7 +230,10 @@ async fn check_kept(session: &Session, stack: &Stack, facts: &StateFacts) -> Res
 /// A block with a place of its own is tofu's business, unless infra kept the state before.
 async fn whereabouts_of_own_block(session: &Session, stack: &Stack) -> Result<Whereabouts> {
     let known = session.known_state(&stack.id);
-    let Some(known) = known else { return Ok(Whereabouts::Here) };
+    let Some(known) = known else {
+        let former = former_in_default(session, stack).await?;
+        return Ok(former.map_or(Whereabouts::Here, Whereabouts::Former));
+    };
     let home = session.home_of(stack)?;
     if !home.is_readable() || home.facts().await?.is_some() {
         return Ok(Whereabouts::Here);

@@ -5,14 +5,16 @@
 //! the pen makes an empty state. No call gets a name that was not seen in tofu's own list. Begin
 //! at [`make_workspace`] and [`require_workspace`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::early_values::with_early_values;
 use super::failure::Stop;
 use super::inspect::check;
 use super::session::Session;
-use crate::error::{Error, Result};
-use crate::model::{Environment, Project, Stack, StackRun, StackWorkspace, WorkspaceOrigin, nearest, quoted};
+use crate::error::{Error, Result, io};
+use crate::model::{
+    Environment, Project, Stack, StackError, StackRun, StackWorkspace, WorkspaceOrigin, nearest, quoted,
+};
 use crate::process::{self, Invocation};
 use crate::tofu::call;
 use crate::trust::UserKey;
@@ -100,11 +102,27 @@ async fn list(session: &Session, run: &StackRun) -> Result<Vec<String>, Stop> {
 
 async fn make(session: &Session, run: &StackRun, name: &str) -> Result<(), Stop> {
     let call = call::workspace_new(base(session, run).await?.env("TF_WORKSPACE", name), name);
-    match successful(session, run, call).await {
+    let selection = session.data_dir_of(&run.stack).join("environment");
+    let before = std::fs::read(&selection).ok();
+    let made = successful(session, run, call).await;
+    // tofu selects what it makes; what somebody selected by hand stays.
+    restore(&selection, before)?;
+    match made {
         // Somebody else may have made it meanwhile.
         Err(stop) if list(session, run).await?.iter().all(|known| known != name) => Err(stop),
         _ => Ok(()),
     }
+}
+
+fn restore(file: &Path, before: Option<Vec<u8>>) -> Result<()> {
+    let restored = match before {
+        Some(bytes) => std::fs::write(file, bytes),
+        None => match std::fs::remove_file(file) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        },
+    };
+    restored.map_err(io("write", file))
 }
 
 async fn base(session: &Session, run: &StackRun) -> Result<Invocation> {
@@ -124,7 +142,7 @@ async fn successful(session: &Session, run: &StackRun, call: Invocation) -> Resu
 fn unknown(stack: &Stack, name: &str, known: &[String]) -> Error {
     let base = stack.base_id();
     let error = Error::invalid(format!("`{base}` has no workspace `{name}`"))
-        .code("workspace-unknown")
+        .code(StackError::WORKSPACE_UNKNOWN)
         .fact("workspaces", known.join(", "));
     let near = nearest(name, known.iter().map(String::as_str));
     let error = error.hint_if(near.map(|near| format!("did you mean `{near}`?")));

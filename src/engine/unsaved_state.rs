@@ -31,7 +31,8 @@ pub fn unsaved_file(project: &Project, stack: &Stack) -> Option<UnsavedFile> {
 }
 
 fn name_for(stack: &Stack) -> String {
-    stack.workspace_name().map_or_else(|| USUAL.to_owned(), |name| format!("errored.{name}.tfstate"))
+    let name = stack.workspace_name().filter(|_| stack.base_id() != stack.id);
+    name.map_or_else(|| USUAL.to_owned(), |name| format!("errored.{name}.tfstate"))
 }
 
 /// Returns the file in which tofu left a state of a stack that it could not save, if there is one.
@@ -71,7 +72,7 @@ async fn owner_of<'a>(session: &'a Session, stack: &Stack, file: &Path) -> Optio
 pub(super) fn give_name(session: &Session, stack: &Stack) -> Result<()> {
     let folder = session.dir_of(stack);
     let (usual, own) = (folder.join(USUAL), folder.join(name_for(stack)));
-    if stack.workspace.is_none() || !usual.exists() {
+    if usual == own || !usual.exists() {
         return Ok(());
     }
     // One of before is not overwritten.

@@ -69,6 +69,9 @@ impl StackError {
     /// The code of a failure because a stack seems to be another one under a new name.
     pub const STACK_RENAMED: &str = "stack-renamed";
 
+    /// The code of a workspace that nobody declared and that does not exist.
+    pub const WORKSPACE_UNKNOWN: &str = "workspace-unknown";
+
     /// Returns whether it is about a state that must be brought along first.
     pub fn is_about_the_states_place(&self) -> bool {
         let codes = [Self::STATE_ELSEWHERE, Self::STATE_NOT_MOVED, Self::STATE_SHARED, Self::STACK_RENAMED];

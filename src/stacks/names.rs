@@ -79,7 +79,10 @@ pub fn find_one(name: &str, stacks: &[Stack]) -> Result<Option<StackId>, Miss> {
 
 /// Returns the stack with this id or this last segment, or those of one folder in their workspaces.
 fn called(name: &str, stacks: &[Stack]) -> Result<Vec<StackId>, Miss> {
-    if let Some(stack) = stacks.iter().find(|stack| stack.id.as_str() == name) {
+    let full = |stack: &Stack| stack.workspace_name().map(|own| stack.base_id().in_workspace(own));
+    let is_it =
+        |stack: &&Stack| stack.id.as_str() == name || full(stack).is_some_and(|id| id.as_str() == name);
+    if let Some(stack) = stacks.iter().find(is_it) {
         return Ok(vec![stack.id.clone()]);
     }
     let by_id = ids(stacks, |stack| stack.workspace.is_some() && stack.base_id().as_str() == name);

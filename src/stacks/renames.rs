@@ -28,6 +28,8 @@ pub struct GoneStack {
 pub enum Evidence {
     /// Git calls a file renamed.
     Git,
+    /// It is the same folder, which is run in several workspaces now.
+    Folder,
     /// The new stack declares every resource of the old state.
     Addresses,
 }
@@ -78,6 +80,7 @@ struct Pair<'a> {
     old: &'a StackId,
     new: &'a StackId,
     by_git: bool,
+    by_folder: bool,
     by_addresses: bool,
 }
 
@@ -94,15 +97,24 @@ impl<'a> Pair<'a> {
         let by_git = gone.path.as_deref().is_some_and(|old| moved.contains(&(plain(old), plain(&new.path))));
         let is_declared = |address: &String| is_among(&new.addresses, address);
         let by_addresses = gone.addresses.as_ref().is_some_and(|known| known.iter().all(is_declared));
-        (by_git || by_addresses).then_some(Self { old: &gone.id, new: &new.id, by_git, by_addresses })
+        let by_folder = new.workspace.is_some() && gone.id == new.base_id();
+        let pair = Self { old: &gone.id, new: &new.id, by_git, by_folder, by_addresses };
+        (by_git || by_folder || by_addresses).then_some(pair)
     }
 
     fn weight(&self) -> u8 {
+        if self.by_folder {
+            return Self::BOTH;
+        }
         u8::from(self.by_git) * Self::GIT + u8::from(self.by_addresses) * Self::ADDRESSES
     }
 
     fn candidate(&self) -> RenameCandidate {
-        let evidence = if self.by_git { Evidence::Git } else { Evidence::Addresses };
+        let evidence = match (self.by_folder, self.by_git) {
+            (true, _) => Evidence::Folder,
+            (false, true) => Evidence::Git,
+            (false, false) => Evidence::Addresses,
+        };
         RenameCandidate { old: self.old.clone(), new: self.new.clone(), evidence }
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::graph::{Graph, closure};
 use super::names::{self, Miss, quoted};
+use super::narrow::narrow;
 use super::order::{Direction, Order};
 use super::place::{Found, Part, Place, is_path};
 use crate::error::{Error, Result};
@@ -24,6 +25,8 @@ pub struct Selection {
     pub all: bool,
     /// Names that are taken out at the end.
     pub exclude: Vec<String>,
+    /// Leaves those only that run in this workspace.
+    pub workspace: Option<String>,
     /// Adds everything the chosen ones depend on.
     pub with_dependencies: bool,
     /// Adds everything that depends on the chosen ones.
@@ -53,7 +56,15 @@ pub fn select(
     }
     let place = Place::new(project, cwd, stacks);
     let mut chosen = named(stacks, selection, &place)?;
+    if let Some(workspace) = &selection.workspace {
+        narrow(stacks, workspace, &mut chosen)?;
+    }
     widen(project, stacks, selection, &mut chosen)?;
+    if let Some(workspace) = selection.workspace.as_deref() {
+        // What is not run in several workspaces may be needed by those that are.
+        let fits = |stack: &Stack| stack.declared_workspace().is_none_or(|name| name == workspace);
+        chosen.retain(|id| stacks.iter().any(|stack| stack.id == *id && fits(stack)));
+    }
     for name in &selection.exclude {
         for id in resolve(name, stacks, &place)? {
             chosen.remove(&id);

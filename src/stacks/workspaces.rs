@@ -3,11 +3,13 @@
 //! A backend that has no workspaces gets a place of its own for each: a name where infra keeps
 //! the states, an address of a foreign server. Begin at [`in_workspaces`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::names;
+use super::select::{Selection, select};
 use crate::error::{Error, Result};
-use crate::model::{Backend, Stack, StackSettings, StackWorkspace, WorkspaceOrigin};
+use crate::model::{Backend, Project, Stack, StackId, StackSettings, StackWorkspace, WorkspaceOrigin};
 
 /// Returns the stacks of a folder, one for each of its workspaces.
 pub fn in_workspaces(stack: &Stack, settings: &StackSettings) -> Result<Vec<Stack>> {
@@ -26,8 +28,11 @@ pub fn in_workspaces(stack: &Stack, settings: &StackSettings) -> Result<Vec<Stac
 
 /// Returns a stack as it is in a workspace.
 pub fn in_workspace(stack: &Stack, name: &str, origin: WorkspaceOrigin) -> Stack {
+    let base = stack.base_id();
+    // What every backend begins with is no workspace, unless it is declared to be one of several.
+    let is_none = name == StackWorkspace::DEFAULT && origin != WorkspaceOrigin::Declared;
     let mut stack = Stack {
-        id: stack.id.in_workspace(name),
+        id: if is_none { base } else { base.in_workspace(name) },
         workspace: Some(StackWorkspace { name: name.to_owned(), origin }),
         ..stack.clone()
     };
@@ -79,7 +84,69 @@ pub fn ignored_selection(root: &Path, stack: &Stack) -> Option<String> {
     is_one.then(|| {
         format!(
             "`{}`: the workspace `{selected}` that is selected in its `.terraform` is ignored: infra.yaml declares `workspaces`",
-            stack.id
+            stack.base_id()
         )
     })
+}
+
+/// Returns the stacks that were named one by one: by id, last part of it or folder, or because they are
+/// where somebody stands; not by a glob, a layer or a tag.
+pub fn named_one_by_one(
+    project: &Project,
+    stacks: &[Stack],
+    asked: &Selection,
+    cwd: &Path,
+) -> BTreeSet<StackId> {
+    let mut found = BTreeSet::new();
+    let mut add = |selection: Selection, is_one: &dyn Fn(&Stack) -> bool| {
+        let ids = select(project, stacks, &selection, cwd).unwrap_or_default();
+        let meant: Vec<&Stack> = stacks.iter().filter(|stack| ids.contains(&stack.id)).collect();
+        let same = meant.iter().all(|stack| stack.path == meant[0].path && is_one(stack));
+        found.extend(meant.into_iter().filter(|_| same).map(|stack| stack.id.clone()));
+    };
+    for name in &asked.names {
+        let is_kind = |stack: &Stack| stack.tags.contains(name) || names::is_in_layer(&stack.base_id(), name);
+        let only = Selection { names: vec![name.clone()], ..Selection::default() };
+        add(only, &|stack| stack.base_id().short_name() == name || !is_kind(stack));
+    }
+    let is_only = stacks.iter().all(|stack| stack.path == stacks[0].path);
+    if asked.is_empty() || is_only {
+        add(Selection::default(), &|_| true);
+    }
+    found
+}
+
+/// Lets a stack run in a workspace that `infra.yaml` does not declare; whoever depends on it follows.
+pub fn run_in(
+    project: &mut Project,
+    stacks: &mut [Stack],
+    id: &StackId,
+    (name, origin): (&str, WorkspaceOrigin),
+) -> Result<()> {
+    let Some(stack) = stacks.iter_mut().find(|stack| stack.id == *id) else { return Ok(()) };
+    let base = stack.base_id();
+    let moved = in_workspace(stack, name, origin);
+    let new = moved.id.clone();
+    if new == *id {
+        *stack = moved;
+        return Ok(());
+    }
+    *stack = moved;
+    if stacks.iter().filter(|stack| stack.id == new).count() > 1 {
+        return Err(Error::invalid(format!("`{new}` is a folder, and `{base}` in the workspace `{name}`"))
+            .hint("rename the folder, or the workspace"));
+    }
+    for other in stacks.iter_mut() {
+        if other.depends_on.remove(id) {
+            other.depends_on.insert(new.clone());
+        }
+        other.reads.iter_mut().filter(|(owner, _)| owner == id).for_each(|(owner, _)| *owner = new.clone());
+    }
+    project.undeclared.insert(new, base);
+    Ok(())
+}
+
+/// Returns the one stack that a name means.
+pub fn named_stack(name: &str, stacks: &[Stack]) -> Option<StackId> {
+    names::find_one(name, stacks).ok().flatten()
 }

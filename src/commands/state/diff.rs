@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use crate::backends::StateVersions;
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
+use crate::commands::stack_args::{StackArgs, stack_names};
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, ResourceChange, Session, StateDiff};
 use crate::error::{Error, Exit, Result};
@@ -41,7 +41,7 @@ pub(super) struct DiffArgs {
 
 /// Runs the command.
 pub(super) async fn run(args: &DiffArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
     let purpose = Purpose::states_of(std::slice::from_ref(&id));
     let diff = workspace

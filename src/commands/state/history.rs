@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::backends::StateVersions;
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
+use crate::commands::stack_args::{StackArgs, stack_names};
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine;
 use crate::error::{Exit, Result};
@@ -30,7 +30,7 @@ pub(super) struct HistoryArgs {
 
 /// Runs the command.
 pub(super) async fn run(args: &HistoryArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone()))?;
     let id = workspace.choose_one(args.stack.clone(), context)?.id.clone();
     let purpose = Purpose::states_of(std::slice::from_ref(&id));
     let listed = workspace

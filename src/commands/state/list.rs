@@ -36,7 +36,7 @@ pub(super) struct ListArgs {
 
 /// Runs the command.
 pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &args.stacks)?;
     let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let (listed, sound) = workspace
         .with_session(context, Purpose::states_of(&chosen).given(&args.variables), async |session| {

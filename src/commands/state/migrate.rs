@@ -13,7 +13,7 @@ use super::readers::tell_readers;
 use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::generated::warn_of_edit;
-use crate::commands::stack_args::stack_names;
+use crate::commands::stack_args::{StackArgs, stack_names};
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, BackendEdit, Likeness, Migrated, Migration, StateNeed};
 use crate::error::{Error, Exit, Result};
@@ -64,7 +64,7 @@ pub(super) struct MigrateArgs {
 
 /// Runs the command.
 pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone()))?;
     let Some(to) = &args.to else { return bring_along(args, &workspace, context).await };
     let stack = workspace.choose_one(args.stack.clone(), context)?;
     let migration = read_target(to, args.force)?;

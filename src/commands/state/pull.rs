@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::backends::StateFacts;
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
+use crate::commands::stack_args::{StackArgs, stack_names};
 use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine;
@@ -31,7 +31,7 @@ pub(super) struct PullArgs {
 
 /// Runs the command.
 pub(super) async fn run(args: &PullArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone()))?;
     let id = workspace.choose_one(args.stack.clone(), context)?.id.clone();
     let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(&args.variables);
     let state = workspace

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::backends::StateFacts;
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
+use crate::commands::stack_args::{StackArgs, stack_names};
 use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, Session};
@@ -52,7 +52,7 @@ pub(super) struct PushArgs {
 
 /// Runs the command.
 pub(super) async fn run(args: &PushArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
     let stack = workspace.choose_one(Some(args.stack.clone()), context)?;
     let unsaved = engine::unsaved_file(&workspace.project, stack);
     let usual = || workspace.project.root.join(&stack.path).join("errored.tfstate");

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
+use crate::commands::stack_args::{StackArgs, stack_names};
 use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, WithoutCopy};
@@ -87,7 +87,7 @@ struct Editing<'a> {
 
 async fn edit(editing: Editing<'_>, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
     let Editing { stack, variables, without } = editing;
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(Some(stack.to_owned())))?;
     let id = workspace.choose_one(Some(stack.to_owned()), context)?.id.clone();
     let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(variables);
     let text = workspace

@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::backends::StateFacts;
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
+use crate::commands::stack_args::{StackArgs, stack_names};
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
@@ -38,7 +38,7 @@ pub(super) struct RollbackArgs {
 
 /// Runs the command.
 pub(super) async fn run(args: &RollbackArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
     let purpose = Purpose::states_of(std::slice::from_ref(&id));
     workspace

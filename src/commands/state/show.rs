@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
+use crate::commands::stack_args::{StackArgs, stack_names};
 use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, WithoutCopy};
@@ -32,7 +32,7 @@ pub(super) struct ShowArgs {
 
 /// Runs the command.
 pub(super) async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
     let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(&args.variables);
     let edit = StateEdit::Show(&args.address);

@@ -746,7 +746,7 @@ fn a_web_identity_and_a_profile_look_at_a_bucket_and_its_table_of_locks() {
     for project in [by_token, by_profile] {
         assert!(project.locks().is_empty());
         project.run("plan x --detailed-exitcode").exits(0);
-        assert_eq!(project.resources("x").len(), 1);
+        assert!(!project.resources("x").is_empty());
         project.run("doctor").stdout_lacks("FAIL  state").stdout_lacks("FAIL  locks");
     }
 }

@@ -272,10 +272,11 @@ fn an_unknown_name_is_an_error_with_the_nearest() {
 }
 
 #[test]
-fn nothing_chosen_among_several_lists_them() {
+fn nothing_chosen_among_several_is_all_to_who_looks_and_a_list_to_who_changes() {
     let project = Project::new().stack("01-a/x", SIMPLE).stack("01-a/y", SIMPLE);
 
-    project.run("plan").exits(64).stderr_has("01-a/x").stderr_has("01-a/y");
+    project.run("apply --yes").exits(64).stderr_has("01-a/x").stderr_has("01-a/y");
+    project.run("plan").succeeds().stderr_has("01-a/x").stderr_has("01-a/y");
     project.run("-C infrastructure/01-a/y plan").succeeds().stderr_has("01-a/y");
 }
 

@@ -176,7 +176,9 @@ fn a_workspace_is_chosen_by_its_name_its_folder_or_a_flag() {
     for both in ["cloud/web", "web", "infrastructure/cloud/web", "./infrastructure/cloud", "cloud/*"] {
         assert_eq!(dry(both), "cloud/web@dev cloud/web@prod", "{both}");
     }
-    for one in ["@prod", "cloud/web@prod", "web@prod", "./infrastructure/cloud/web@prod", "cloud/*@prod", "live"] {
+    for one in
+        ["@prod", "cloud/web@prod", "web@prod", "./infrastructure/cloud/web@prod", "cloud/*@prod", "live"]
+    {
         assert_eq!(dry(one), "cloud/web@prod", "{one}");
     }
     assert_eq!(dry("--all --workspace dev"), "cloud/web@dev");

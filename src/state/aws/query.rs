@@ -131,10 +131,10 @@ mod tests {
     fn credentials_are_read_and_never_repeated_in_an_error() {
         let json = br#"{"Version":1,"AccessKeyId":"a","SecretAccessKey":"b","SessionToken":"t","Expiration":"2030-01-01T00:00:00Z"}"#;
 
-        let found = written(json).ok().expect("credentials");
+        let found = written(json).unwrap_or_else(|why| unreachable!("{why}"));
 
         assert_eq!((found.credential.key_id.as_str(), found.credential.token.as_deref()), ("a", Some("t")));
-        assert_eq!(found.ends.map(|ends| ends.as_second()), Some(1_893_456_000));
+        assert_eq!(found.ends.map(jiff::Timestamp::as_second), Some(1_893_456_000));
         for broken in [
             &b"hunter2"[..],
             br#"{"AccessKeyId":"hunter2"}"#,

@@ -24,6 +24,7 @@ mod live;
 mod markdown;
 mod next_steps;
 mod passed;
+mod plan_screen;
 mod plan_text;
 mod progress;
 mod prompt;

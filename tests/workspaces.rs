@@ -86,7 +86,7 @@ fn lives_in_both(project: &Project, workspace: impl Fn(&'static str) -> &'static
     assert_eq!(project.resources("cloud/web@dev"), [""; 0]);
     assert_eq!(project.resources("cloud/web@prod"), ["terraform_data.web"]);
     assert!(!project.has("infrastructure/cloud/web/.terraform"));
-    project.run("doctor").stdout_has("cloud/web@prod");
+    project.run("doctor").succeeds().stdout_has("2 stacks, all readable");
 }
 
 #[test]
@@ -110,6 +110,10 @@ fn each_workspace_has_a_state_of_its_own_in_a_local_file() {
 
     assert!(project.has("infrastructure/cloud/web/terraform.tfstate.d/prod/terraform.tfstate"));
     assert!(!project.has("infrastructure/cloud/web/terraform.tfstate"));
+    project.write("infrastructure/cloud/web/main.tf", &web(r#"backend "http" {}"#));
+    let left = project.run("plan @prod").exits(65).stderr_has("error[state-not-moved]");
+    project.run(&left.advice("state push")).succeeds();
+    project.run("plan @prod --detailed-exitcode").exits(2).stderr_has("~1");
 }
 
 #[test]
@@ -230,7 +234,11 @@ fn no_state_of_before_is_left_behind_in_a_file_or_where_infra_keeps_it() {
         project.run("apply --yes").succeeds();
 
         project.write("infra.yaml", "name: lab\nstacks:\n  web: { workspaces: { dev: {}, prod: {} } }\n");
-        project.run("plan --all").exits(65).stderr_has("error[stack-renamed]").stderr_has("`web@prod`");
+        project
+            .run("plan --all")
+            .exits(65)
+            .stderr_has("error[stack-renamed]")
+            .stderr_has("✗ web@prod  failed");
 
         let was = "name: lab\nstacks:\n  web: { workspaces: { dev: { was: web }, prod: {} } }\n";
         project.write("infra.yaml", was);

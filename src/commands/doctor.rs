@@ -257,7 +257,7 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
             }
             _ => risk.words(),
         };
-        Finding::warn("state", format!("{}: {words}", stack.id), risk.fix(&[&stack.id]))
+        Finding::warn("state", format!("{}: {words}", stack.id), risk.fix(&[stack]))
     }));
     if let Some(errored) = engine::unsaved_file(&workspace.project, stack) {
         let message = format!("{}: a run could not save its state: {}", stack.id, errored.path.display());

@@ -36,6 +36,12 @@ impl fmt::Display for LeftBehind {
 /// Returns where the state of a stack may still lie, although its block names another place.
 pub fn left_behind(project: &Project, env: &Environment, stack: &Stack) -> Option<LeftBehind> {
     let dir = project.root.join(&stack.path);
+    if let Some(name) = stack.declared_workspace() {
+        let file = dir.join("terraform.tfstate.d").join(name).join(USUAL);
+        let is_elsewhere = !matches!(stack.backend.kind(), "local" | "unknown");
+        let has_content = std::fs::metadata(&file).is_ok_and(|facts| facts.is_file() && facts.len() > 0);
+        return (is_elsewhere && has_content).then_some(LeftBehind::File(file));
+    }
     let data_dir = dir.join(env.path("TF_DATA_DIR").unwrap_or_else(|| ".terraform".into()));
     match (former(&data_dir)?, &stack.backend) {
         (_, Backend::Unknown) | (Former::Embedded, Backend::Embedded) => None,
@@ -53,6 +59,11 @@ pub fn left_behind(project: &Project, env: &Environment, stack: &Stack) -> Optio
 pub(super) fn way_along(project: &Project, env: &Environment, stack: &Stack) -> String {
     let id = quoted(stack.id.as_str());
     match (left_behind(project, env, stack), target(&stack.backend)) {
+        // One block is that of all workspaces, so that infra does not write another.
+        (Some(LeftBehind::File(file)), _) if stack.declared_workspace().is_some() => {
+            let file = file.display().to_string();
+            format!("infra state push {id} {}", quoted(&file))
+        }
         (Some(_), Some(to)) => format!("infra state migrate {id} --to {to}"),
         _ => format!("infra init {id} -- -migrate-state -force-copy"),
     }

@@ -7,17 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::attribute_lines::Values;
 use super::causes::{Causes, SharedCause, Telling, shared_causes};
 use super::details::Details;
 use super::differences::difference_lines;
 use super::failure::{show_hints, show_stack_error};
 use super::fit::{padded, shortened, text_width};
-use super::folding::{StackChanges, fold};
 use super::listen::Report;
 use super::live::Live;
 use super::next_steps::next_steps;
-use super::plan_text::{Listing, changes, full_text, visible, whole};
+use super::plan_screen::{Listed, PlanScreen};
+use super::plan_text::{Listing, visible, whole};
 use super::scope::Scope;
 use super::summary::{self, Fold};
 use super::terminal::{Terminal, Tone, Verbosity};
@@ -34,15 +33,6 @@ fn id_room(columns: usize) -> usize {
     const BESIDE: usize = 38;
     columns.saturating_sub(BESIDE).max(12)
 }
-
-/// How many lines of changes a pipe gets: enough to read, and not a log of nothing else.
-const PIPE_LINES: usize = 500;
-
-/// How many lines stand around changes at the end of a run, besides the table and the next steps.
-const BESIDE_CHANGES: usize = 8;
-
-/// How many lines a question takes.
-const BESIDE_QUESTION: usize = 5;
 
 /// Whether plans are written to stdout.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -87,32 +77,6 @@ pub struct Console {
     awaiting: BTreeSet<StackId>,
     /// What tofu writes, each stack for itself.
     voices: Voices,
-}
-
-/// A plan that is shown when all are made.
-#[derive(Debug)]
-enum Listed {
-    /// In tofu's own words.
-    Text(Vec<String>),
-    /// Folded with those of the other stacks.
-    Changes(StackChanges),
-}
-
-impl Listed {
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Text(lines) => lines.is_empty(),
-            Self::Changes(changes) => changes.heading.is_empty(),
-        }
-    }
-
-    /// Returns all of it.
-    fn lines(&self) -> Vec<String> {
-        match self {
-            Self::Text(lines) => lines.clone(),
-            Self::Changes(changes) => fold(std::slice::from_ref(changes), usize::MAX).stacks.concat(),
-        }
-    }
 }
 
 impl Console {
@@ -290,9 +254,9 @@ impl Console {
         if is_hidden || (self.asks && self.stacks > 1) {
             return;
         }
-        let (differences, full, note) = (&[][..], self.is_full(), None);
+        let (differences, full, note) = (&[][..], self.plan_screen().is_full(self.stacks), None);
         let plan = Listing { stack, changes, outputs_changed, differences, details, text, full, note };
-        let listed = self.listed(plan);
+        let listed = self.plan_screen().listed(plan);
         if listed.is_empty() {
             return;
         }
@@ -304,27 +268,6 @@ impl Console {
         } else {
             self.listings.insert(stack.clone(), listed);
         }
-    }
-
-    /// Whether plans are shown in tofu's own words: one alone, and where all is wanted or folded anyway.
-    fn is_full(&self) -> bool {
-        let is_wanted = self.terminal.verbosity() == Verbosity::Verbose || self.terminal.is_github();
-        match self.details {
-            None => self.stacks == 1 || is_wanted,
-            Some(Details::All) => self.stacks == 1,
-            Some(Details::Addresses | Details::None) => false,
-        }
-    }
-
-    fn listed(&self, plan: Listing<'_>) -> Listed {
-        match full_text(&self.terminal, plan) {
-            Some(lines) => Listed::Text(lines),
-            None => Listed::Changes(changes(&self.terminal, plan, self.values())),
-        }
-    }
-
-    fn values(&self) -> Values {
-        if self.details == Some(Details::All) { Values::Whole } else { Values::Cut }
     }
 
     /// What is asked about is listed with the question; what goes on or ends without one is told here.
@@ -452,7 +395,7 @@ impl Console {
             self.note(&format!("  {}", summary::count_line(report)));
         }
         let steps = next_steps(report, &self.scope);
-        self.show_listings(report, above + steps.len() + BESIDE_CHANGES);
+        self.show_listings(report, above + steps.len());
         for step in steps {
             self.note(&format!("  {} {step}", self.terminal.paint(Tone::Strong, "next:")));
         }
@@ -473,38 +416,20 @@ impl Console {
 
     /// Shows the changes of each stack in the order of the stacks; `beside` lines are on the screen too.
     fn show_listings(&mut self, report: &RunReport, beside: usize) {
-        let (mut ids, mut folded) = (Vec::new(), Vec::new());
         let ordered = report.stacks.iter().filter_map(|stack| self.listings.remove_entry(&stack.id));
-        for (id, listed) in ordered.collect::<Vec<_>>() {
-            match listed {
-                Listed::Text(lines) => self.terminal.group(id.as_str(), &lines),
-                Listed::Changes(changes) => {
-                    ids.push(id);
-                    folded.push(changes);
-                }
-            }
-        }
-        if folded.is_empty() {
+        let ordered: Vec<(StackId, Listed)> = ordered.collect();
+        if ordered.is_empty() {
             return;
         }
         self.note("");
-        let folded = fold(&folded, self.room(beside));
-        for (id, lines) in ids.iter().zip(&folded.stacks) {
-            self.terminal.group(id.as_str(), lines);
-        }
-        if let Some(first) = folded.first_folded {
-            self.note(&format!("  folded to fit: {}", self.way_to_all(&ids[first])));
+        if let Some(stack) = self.plan_screen().show(ordered, beside) {
+            self.note(&format!("  folded to fit: {}", self.way_to_all(&stack)));
         }
         self.note("");
     }
 
-    /// Returns how many lines changes may take.
-    fn room(&self, beside: usize) -> usize {
-        match self.details {
-            None if self.terminal.is_github() => usize::MAX,
-            None => self.terminal.out_rows().map_or(PIPE_LINES, |rows| rows.saturating_sub(beside)),
-            Some(_) => usize::MAX,
-        }
+    const fn plan_screen(&self) -> PlanScreen {
+        PlanScreen { terminal: self.terminal, details: self.details }
     }
 
     /// Says how to see what is folded away.
@@ -530,8 +455,9 @@ impl Console {
             }
         };
         let new: Vec<&Proposal> = proposals.filter(is_new).collect();
-        let folded: Vec<StackChanges> = new.iter().map(|proposal| self.changes_of(proposal)).collect();
-        let folded = fold(&folded, self.room(BESIDE_QUESTION));
+        let screen = self.plan_screen();
+        let proposed = |proposal: &&Proposal| self.with_listing(proposal, |plan| screen.proposed(plan));
+        let folded = screen.fold_question(&new.iter().map(proposed).collect::<Vec<_>>());
         let mut is_folded = false;
         for (number, proposal) in new.iter().enumerate() {
             let lines = match &proposal.details {
@@ -547,15 +473,6 @@ impl Console {
         }
         if is_folded {
             self.note("  folded to fit: `d` shows every attribute");
-        }
-    }
-
-    /// Returns what a question is about in one stack; where nothing is wanted, how much it is.
-    fn changes_of(&self, proposal: &Proposal) -> StackChanges {
-        let listed = self.with_listing(proposal, |plan| changes(&self.terminal, plan, self.values()));
-        match self.details {
-            Some(Details::None) => StackChanges { entries: Vec::new(), ..listed },
-            _ => listed,
         }
     }
 

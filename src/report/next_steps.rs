@@ -398,7 +398,7 @@ mod tests {
 
         assert_eq!(
             step_after(RunCommand::Apply, stopped(), &passed("-refresh=false")),
-            "go on where it stopped: `infra apply a -- '-refresh=false'`"
+            "go on where it stopped: `infra apply a -- -refresh=false`"
         );
         assert_eq!(
             step_after(RunCommand::Destroy, stopped(), &passed("-var=token=x")),

@@ -3,7 +3,7 @@
 use super::facts::BackendBlock;
 use super::names::shortened;
 use super::setting::{flatten, with_paths};
-use crate::model::{Backend, Stack, StackId, quoted};
+use crate::model::{Backend, Stack, quoted};
 
 /// How many stacks are named in an advice.
 const SHOWN: usize = 5;
@@ -44,8 +44,9 @@ impl StateRisk {
     }
 
     /// Returns what to do about it for stacks that have it.
-    pub fn fix(self, stacks: &[&StackId]) -> String {
-        let shown = stacks.iter().take(SHOWN).map(|id| quoted(id.as_str())).collect::<Vec<_>>().join(" ");
+    pub fn fix(self, stacks: &[&Stack]) -> String {
+        let shown =
+            stacks.iter().take(SHOWN).map(|stack| quoted(stack.id.as_str())).collect::<Vec<_>>().join(" ");
         let rest = if stacks.len() > SHOWN { ", and so for the others" } else { "" };
         match self {
             Self::NoLock => format!(
@@ -56,11 +57,17 @@ impl StateRisk {
                  `infra init {shown} -- -reconfigure`{rest}"
             ),
             Self::LocalFile => {
-                let first = stacks.first().map(|id| quoted(id.as_str())).unwrap_or_default();
-                let rest = if stacks.len() > 1 { ", and so for the others" } else { "" };
-                format!(
-                    "move it to where versions are kept: `infra state migrate {first} --to embedded`{rest}"
-                )
+                // One block is that of all workspaces, so that infra does not write another.
+                let single: Vec<_> =
+                    stacks.iter().filter(|stack| stack.declared_workspace().is_none()).collect();
+                let rest = if single.len() > 1 { ", and so for the others" } else { "" };
+                match single.first().map(|stack| quoted(stack.id.as_str())) {
+                    Some(first) => format!(
+                        "move it to where versions are kept: `infra state migrate {first} --to embedded`{rest}"
+                    ),
+                    None => "write `backend \"http\" {}`, and the next run says how each state comes along"
+                        .to_owned(),
+                }
             }
         }
     }
@@ -92,8 +99,8 @@ pub struct StateRemark {
 pub fn state_remarks(stacks: &[&Stack]) -> Vec<StateRemark> {
     let remark = |risk: StateRisk| {
         let has = |stack: &&&Stack| state_risks(stack).contains(&risk);
-        let ids: Vec<&StackId> = stacks.iter().filter(has).map(|stack| &stack.id).collect();
-        let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        let ids: Vec<&Stack> = stacks.iter().filter(has).copied().collect();
+        let names: Vec<String> = ids.iter().map(|stack| stack.id.to_string()).collect();
         let text = format!("{}: {}", shortened(&names), risk.words());
         (!ids.is_empty()).then(|| StateRemark { risk, text, fix: risk.fix(&ids) })
     };

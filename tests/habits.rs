@@ -308,6 +308,21 @@ fn flags_of_tofu_are_put_where_they_belong() {
                 "infra plan --color never --no-input solo",
             ),
             ("", "infra plan solo -parallelism=2", "infra plan solo -- -parallelism=2"),
+            ("", "infra plan solo -var size=big", "infra plan solo --var size=big"),
+            ("", "infra plan -var='size=a b' solo", "infra plan --var 'size=a b' solo"),
+            (
+                "stacks/solo",
+                "infra plan -var-file big.tfvars.example -refresh=false",
+                "infra plan --var-file big.tfvars.example -- -refresh=false",
+            ),
+            ("", "infra plan solo -lock-timeout", "infra plan solo --lock-timeout 5m"),
+            (
+                "",
+                "infra plan solo -replace=terraform_data.thing -out tfplan",
+                "infra plan solo -- -replace=terraform_data.thing",
+            ),
+            ("stacks/solo", "infra show -json tfplan", "infra show --json --plan"),
+            ("stacks/solo", "infra apply -auto-approve tfplan", "infra apply --saved"),
             (
                 "",
                 "infra plan -all -exclude=terraform_data.thing --exclude solo",
@@ -357,6 +372,7 @@ fn flags_of_tofu_are_put_where_they_belong() {
             ),
             ("", "infra drift -detailed-exitcode solo", "infra drift solo"),
             ("", "infra apply -destroy -auto-approve solo", "infra destroy --yes solo"),
+            ("", "infra destroy -force solo", "infra destroy --yes solo"),
         ],
     );
 }
@@ -421,6 +437,15 @@ fn commands_of_tofu_are_passed_on_to_the_stack_that_is_meant() {
         assert_eq!(refused.advice(words), advised, "{refused}");
         paste(&project, "", &format!("infra {advised}")).succeeds();
     }
+    // A workspace is that of one run, and nothing is selected.
+    for (typed, advised) in [
+        ("infra workspace new blue", "plan solo --workspace blue --create"),
+        ("infra workspace select blue", "plan solo --workspace blue"),
+    ] {
+        let refused = paste(&project, "stacks/solo", typed).exits(64);
+        assert_eq!(refused.advice("plan"), advised, "{refused}");
+        paste(&project, "stacks/solo", &format!("infra {advised}")).succeeds();
+    }
     paste(&project, "", "infra login example.com").exits(64).stderr_has("-- login example.com`");
 }
 
@@ -462,6 +487,14 @@ fn commands_of_terragrunt_are_said_in_infras_words() {
             ("", "infra hcl fmt --check", "infra fmt --check"),
             ("", "infra graph-dependencies", "infra stacks --graph dot"),
             ("", "infra list", "infra stacks"),
+            ("", "infra run --all apply -- -auto-approve", "infra apply --all --yes"),
+            ("", "infra run --all plan --filter ./stacks/dev", "infra plan ./stacks/dev"),
+            ("", "infra run --all plan --filter '!./stacks/dev'", "infra plan --all --exclude ./stacks/dev"),
+            ("", "infra --working-dir=stacks/dev run --all plan", "infra -C stacks/dev plan ."),
+            ("", "infra plan --terragrunt-working-dir stacks/solo", "infra -C stacks/solo plan"),
+            ("", "infra --terragrunt-log-level debug plan --all", "infra plan --all"),
+            ("", "infra apply --non-interactive solo", "infra apply --yes solo"),
+            ("", "infra plan --all --queue-exclude-dir stacks/dev", "infra plan --all --exclude stacks/dev"),
         ],
     );
 }
@@ -470,12 +503,37 @@ fn commands_of_terragrunt_are_said_in_infras_words() {
 fn what_is_nobodys_habit_is_refused_as_ever() {
     let project = Project::new().file("stacks/solo/main.tf", LOCAL);
 
-    for typed in ["infra plan -bogus", "infra plan --nonsense -target=x", "infra plam", "infra plan -target"]
-    {
+    for typed in ["infra plan -bogus", "infra plan --nonsense -target=x", "infra plam", "infra help plam"] {
         paste(&project, "", typed).exits(64).stderr_lacks("hint: `infra");
     }
     // What is passed on to tofu itself is its own business.
     paste(&project, "", "infra tofu plan -refresh=false").succeeds();
+}
+
+#[test]
+fn what_is_missing_of_a_habit_is_asked_for() {
+    let project = Project::new().file("stacks/solo/main.tf", LOCAL);
+
+    let said = ["infra plan -target", "infra help import", "infra help workspace", "infra apply tfplan"]
+        .map(|typed| paste(&project, "", typed).exits(64).stderr);
+    let passed = paste(&project, "", "infra apply solo --yes -- -auto-approve").exits(64);
+
+    insta::assert_snapshot!(said.join("\n"), @r"
+    error: `-target` is a flag of tofu
+    hint: `infra plan -- -target=ADDRESS`
+    hint: ADDRESS is that of a resource or module: `infra state list`
+
+    error: `import` is a command of tofu
+    hint: `infra tofu --stack solo -- import`
+
+    error: `workspace` is a command of tofu
+    hint: `infra tofu --stack solo -- workspace`
+
+    error: no stack is called `tfplan`
+    hint: saved plans belong to their stacks: `infra apply --saved`, `infra show STACK --plan`
+    hint: the stacks are `solo`
+    ");
+    passed.stderr_has("`-auto-approve` cannot be passed on").stderr_has("`--yes`");
 }
 
 #[test]
@@ -541,4 +599,36 @@ fn a_terragrunt_repository_is_named_as_such() {
     project.run("doctor").stdout_has("Terragrunt");
     std::fs::remove_file(project.path("infra.yaml")).unwrap();
     run_in(&project, "live/prod", &["plan"]).exits(65).stderr_has("Terragrunt repository");
+}
+
+#[test]
+fn units_of_terragrunt_beside_stacks_are_mentioned() {
+    let project = Project::new()
+        .file("stacks/solo/main.tf", SIMPLE)
+        .file("live/app/terragrunt.hcl", "terraform {\n  source = \"tfr:///x/y/z\"\n}\n");
+
+    let listing = project.run("stacks").succeeds();
+
+    listing.stdout_has("solo").stderr_has("1 folder of Terragrunt here too");
+}
+
+#[test]
+fn what_many_stacks_have_is_one_finding_of_the_doctor() {
+    let stacks = |count: usize| {
+        let main = "variable \"node\" {}\nresource \"terraform_data\" \"x\" {}\n";
+        (0..count).fold(Project::new(), |project, at| project.file(&format!("stacks/s{at}/main.tf"), main))
+    };
+    let findings = |project: &Project, check: &str| {
+        let all = project.run("doctor --json").json();
+        let all = all.as_array().unwrap().clone();
+        all.into_iter().filter(|finding| finding["check"] == check && finding["status"] == "warn").count()
+    };
+    let (few, many) = (stacks(3), stacks(40));
+
+    assert_eq!((findings(&few, "state"), findings(&few, "stacks")), (3, 3));
+    assert_eq!((findings(&many, "state"), findings(&many, "stacks")), (1, 1));
+    let told = many.run("doctor");
+    let told = told.stdout_has("`s0`, `s1`, `s10`, `s11`, `s12` and 35 more: state in a local file");
+    let fix = told.advice("state migrate");
+    many.run(&format!("{fix} --yes")).succeeds();
 }

@@ -38,6 +38,9 @@ pub struct DoctorArgs {
     json: bool,
 }
 
+/// How many stacks with one finding are told one by one.
+const FEW: usize = 3;
+
 /// How a check came out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Status {
@@ -223,10 +226,10 @@ fn stack_findings(workspace: &Workspace, context: &Context) -> Vec<Finding> {
     if workspace.stacks.is_empty() {
         return vec![Finding::warn("stacks", "none found", workspace.way_to_stacks(context))];
     }
-    let mut findings = Vec::new();
-    for stack in &workspace.stacks {
-        findings.extend(findings_of(workspace, stack));
-    }
+    let mut findings: Vec<Finding> =
+        workspace.stacks.iter().flat_map(|stack| findings_of(workspace, stack)).collect();
+    findings.extend(forgotten_modules(workspace));
+    findings.extend(risky_states(workspace));
     for note in &workspace.notes {
         findings.push(Finding::warn(
             "layout",
@@ -249,22 +252,54 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
     let odd =
         |warning: &String| Finding::warn("stacks", format!("{}: {warning}", stack.id), "see `infra stacks`");
     let mut findings: Vec<Finding> = stack.file_remarks().map(unreadable).collect();
-    findings.extend(stack.warnings.iter().map(odd));
-    findings.extend(stacks::state_risks(stack).into_iter().map(|risk| {
-        let words = match risk {
-            StateRisk::LocalFile if !has_local_state(workspace, stack) => {
-                "state in a local file, which is not here: never applied, or on another machine"
-            }
-            _ => risk.words(),
-        };
-        Finding::warn("state", format!("{}: {words}", stack.id), risk.fix(&[stack]))
-    }));
+    let is_forgotten = |warning: &&String| stacks::tells_of_forgotten_module(warning);
+    findings.extend(stack.warnings.iter().filter(|warning| !is_forgotten(warning)).map(odd));
     if let Some(errored) = engine::unsaved_file(&workspace.project, stack) {
         let message = format!("{}: a run could not save its state: {}", stack.id, errored.path.display());
         let fix = format!("`infra state push {} --errored`, which removes the file", stack.id);
         findings.push(Finding::fail("state", &Error::failed(message).hint(fix)));
     }
     findings
+}
+
+/// Tells what is listed as a stack and waits for a caller; many are told together.
+fn forgotten_modules(workspace: &Workspace) -> Vec<Finding> {
+    let told = workspace.stacks.iter().filter_map(|stack| {
+        let warning = stack.warnings.iter().find(|warning| stacks::tells_of_forgotten_module(warning))?;
+        Some((stack.id.to_string(), warning.clone()))
+    });
+    let (names, warnings): (Vec<String>, Vec<String>) = told.unzip();
+    let all = match names.len() {
+        ..=FEW => warnings,
+        _ => vec![format!("{} may be modules that nothing uses", stacks::shortened(&names))],
+    };
+    all.into_iter().map(|message| Finding::warn("stacks", message, "see `infra stacks`")).collect()
+}
+
+/// Tells what is risky about where states are kept; what many stacks share is told once.
+fn risky_states(workspace: &Workspace) -> Vec<Finding> {
+    let mut shared: BTreeMap<&str, (StateRisk, Vec<&Stack>)> = BTreeMap::new();
+    for stack in &workspace.stacks {
+        for risk in stacks::state_risks(stack) {
+            let words = match risk {
+                StateRisk::LocalFile if !has_local_state(workspace, stack) => {
+                    "state in a local file, which is not here: never applied, or on another machine"
+                }
+                _ => risk.words(),
+            };
+            shared.entry(words).or_insert((risk, Vec::new())).1.push(stack);
+        }
+    }
+    let told = shared.into_iter().flat_map(|(words, (risk, stacks))| {
+        let size = if stacks.len() > FEW { stacks.len() } else { 1 };
+        let group = |stacks: &[&Stack]| {
+            let names: Vec<String> = stacks.iter().map(|stack| stack.id.to_string()).collect();
+            let names = if names.len() > 1 { stacks::shortened(&names) } else { names.concat() };
+            Finding::warn("state", format!("{names}: {words}"), risk.fix(stacks))
+        };
+        stacks.chunks(size).map(group).collect::<Vec<_>>()
+    });
+    told.collect()
 }
 
 /// Returns whether this machine has the file that a local backend keeps a state in.

@@ -1,8 +1,10 @@
 //! `infra help`.
 
+use std::ffi::OsString;
+
 use clap::Args;
 
-use super::Context;
+use super::{Context, habits};
 use crate::cli;
 use crate::error::{Error, Exit, Result};
 use crate::model::nearest;
@@ -30,10 +32,17 @@ pub fn run(args: &HelpArgs, context: &Context) -> Result<Exit> {
             break;
         }
         let found = command.find_subcommand(word).cloned();
-        command = found.ok_or_else(|| unknown(word, &command))?;
+        command = found.ok_or_else(|| elsewhere(args, context).unwrap_or_else(|| unknown(word, &command)))?;
     }
     context.terminal.data(&command.render_long_help().to_string());
     Ok(Exit::OK)
+}
+
+/// Returns what is used instead of a command that only another tool has.
+fn elsewhere(args: &HelpArgs, context: &Context) -> Option<Error> {
+    let line: Vec<OsString> =
+        std::iter::once("infra").chain(args.command.iter().map(String::as_str)).map(OsString::from).collect();
+    habits::correction(&line, &context.env, !context.terminal.has_person())
 }
 
 fn unknown(word: &str, among: &clap::Command) -> Error {

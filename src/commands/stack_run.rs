@@ -419,13 +419,14 @@ fn parallelism(request: &Request, workspace: &Workspace, stacks: usize) -> usize
 
 /// Refuses what would work against this program: it names the plan file and reads the messages itself.
 fn check_arguments(request: &Request) -> Result<()> {
-    const OURS: [&str; 6] = ["-out", "-json", "-json-into", "-input", "-chdir", "-lock-timeout"];
+    const OURS: [&str; 7] =
+        ["-out", "-json", "-json-into", "-input", "-chdir", "-lock-timeout", "-auto-approve"];
     let flag = |arg: &str| format!("-{}", arg.trim_start_matches('-').split('=').next().unwrap_or_default());
     if let Some(arg) =
         request.extra.iter().find(|arg| arg.starts_with('-') && OURS.contains(&flag(arg).as_str()))
     {
         return Err(Error::usage(format!("`{arg}` cannot be passed on: infra sets it itself"))
-            .hint("`--out-dir`, `--json` and `--lock-timeout` are infra's own ways")
+            .hint("`--out-dir`, `--json`, `--lock-timeout` and `--yes` are infra's own ways")
             .hint("for tofu alone: `infra tofu --stack STACK -- …`"));
     }
     if request.saved && !request.extra.is_empty() {

@@ -14,7 +14,7 @@ use super::stack_args::StackArgs;
 use super::workspace::Workspace;
 use crate::engine::RemovedStack;
 use crate::error::{Error, Exit, Result};
-use crate::model::{Backend, Stack, StackId};
+use crate::model::{Backend, Stack, StackId, counted};
 use crate::report::{Terminal, Tone};
 use crate::stacks::{self, Selection, SharedState};
 
@@ -73,8 +73,14 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
     if let Some(cycle) = stacks::cycle(&workspace.project, &workspace.stacks) {
         tell_cycle(&cycle, &context.terminal);
     }
-    if workspace.stacks.is_empty() {
-        context.terminal.note(&format!("no stacks: {}", workspace.way_to_stacks(context)));
+    match (workspace.stacks.is_empty(), stacks::terragrunt_units(&workspace.project.root)) {
+        (true, _) => context.terminal.note(&format!("no stacks: {}", workspace.way_to_stacks(context))),
+        (false, 0) => {}
+        (false, units) => context.terminal.note(&format!(
+            "{}: {} of Terragrunt here too, which `terragrunt` runs, not infra",
+            context.terminal.paint(Tone::Warn, "note"),
+            counted(units, "folder"),
+        )),
     }
     Ok(Exit::OK)
 }

@@ -25,8 +25,8 @@ pub(super) enum Telling {
     Whole,
     /// That it failed for the same reason as this one.
     Like(StackId),
-    /// Only how many by now, since nothing was told for a while.
-    Count(usize),
+    /// Only how many by now are like this one, since nothing was told for a while.
+    Count(StackId, usize),
     /// Nothing: it is in the list at the end.
     Nothing,
 }
@@ -58,7 +58,7 @@ impl Causes {
             ..=FEW if report.error.is_none() => Telling::Whole,
             ..=FEW => Telling::Like(known.first.clone()),
             _ if is_silent => Telling::Nothing,
-            stacks => Telling::Count(stacks),
+            stacks => Telling::Count(known.first.clone(), stacks),
         }
     }
 

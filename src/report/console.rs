@@ -318,9 +318,9 @@ impl Console {
         let words = match &telling {
             Telling::Whole => summary::words(self.command, report),
             Telling::Like(first) => format!("failed like {first} "),
-            Telling::Count(stacks) => {
+            Telling::Count(first, stacks) => {
                 let words = summary::words(self.command, report);
-                return self.note(&format!("  {sign} {stacks} stacks by now for one reason: {words}"));
+                return self.note(&format!("  {sign} {words} like {first}: {stacks} stacks by now"));
             }
             Telling::Nothing => return,
         };

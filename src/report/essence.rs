@@ -34,8 +34,10 @@ impl Essence {
     /// A stack with two providers is told twice what another is told once, so equal lines count once.
     fn of_lines<'a>(stack: &StackId, lines: impl Iterator<Item = &'a str>) -> Self {
         let (mut kept, mut own) = (BTreeSet::new(), BTreeSet::new());
+        let lines: Vec<&str> = lines.collect();
+        let is_silence = lines.iter().any(|line| UNANSWERED.iter().any(|text| line.contains(text)));
         for line in lines {
-            kept.insert(common_words(stack, line, &mut own));
+            kept.insert(common_words(stack, line, is_silence, &mut own));
         }
         Self { key: kept.into_iter().collect::<Vec<_>>().join("\n"), own }
     }
@@ -46,8 +48,14 @@ fn is_own_line(line: &str) -> bool {
     ["  at ", "  with ", "since "].iter().any(|beginning| line.starts_with(beginning))
 }
 
+/// What is said where nobody answers.
+const UNANSWERED: [&str; 5] =
+    ["no such host", "connection refused", "i/o timeout", "network is unreachable", "Could not resolve host"];
+
 /// Returns the words of a line that others may share, and collects the names worth telling.
-fn common_words(stack: &StackId, line: &str, own: &mut BTreeSet<String>) -> String {
+///
+/// Where nobody answers, which module was asked for says as little as which provider.
+fn common_words(stack: &StackId, line: &str, is_silence: bool, own: &mut BTreeSet<String>) -> String {
     let mut words: Vec<String> = Vec::new();
     let all: Vec<&str> = line.split_whitespace().collect();
     for (at, word) in all.iter().copied().enumerate() {
@@ -55,7 +63,13 @@ fn common_words(stack: &StackId, line: &str, own: &mut BTreeSet<String>) -> Stri
         let (before, after) = (beside(at.checked_sub(1)), beside(Some(at + 1)));
         let core = core_of(word);
         let is_age = is_part_of_age((before, core, after));
-        let left_out = if is_age { Some("time") } else { left_out(stack, (before, word, core)) };
+        let is_module =
+            is_silence && (before == "module" && word.starts_with('"') || core.contains("/modules/"));
+        let left_out = match (is_age, is_module) {
+            (true, _) => Some("time"),
+            (_, true) => Some("module"),
+            _ => left_out(stack, (before, word, core)),
+        };
         if left_out == Some("provider") {
             own.insert(core.to_owned());
         }
@@ -205,6 +219,29 @@ mod tests {
 
         assert_eq!(one.key, both.key);
         assert_eq!(both.own.into_iter().collect::<Vec<_>>(), ["bpg/proxmox", "hashicorp/aws"]);
+    }
+
+    #[test]
+    fn a_registry_that_does_not_answer_is_one_cause_for_all_modules() {
+        let missing = |module: &str, line: usize| {
+            format!(
+                "  at main.tf:{line}:1\nFailed to retrieve available versions for module \"{module}\" (main.tf:{line}) \
+                 from registry.opentofu.org: dial tcp: lookup registry.opentofu.org: no such host"
+            )
+        };
+        let cloned = |module: &str, folder: &str| {
+            format!(
+                "Could not download module \"{module}\" (eks.tf:3) source code from \
+                 \"git::https://github.com/x/{module}.git?ref=v1\": git exited with 128: Cloning into \
+                 '/p/.infra/{folder}/modules/{module}'...\nfatal: unable to access \
+                 'https://github.com/x/{module}.git/': Could not resolve host: github.com"
+            )
+        };
+        let (one, two) = (missing("vpc", 3), format!("{}\n{}", missing("eks", 40), missing("vpc", 90)));
+
+        assert!(are_one(("a/b", &one), ("c", &two)));
+        assert!(are_one(("a/b", &cloned("a", "x1")), ("c", &cloned("b", "y2"))));
+        assert!(!are_one(("a/b", "module \"a\" has no version"), ("c", "module \"b\" has no version")));
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::graph::{Graph, closure};
-use super::names::{self, Miss, quoted};
+use super::misses::{listed, nowhere, or_unknown, outside, unresolved, without_stacks};
+use super::names::{self, Miss};
 use super::narrow::narrow;
 use super::order::{Direction, Order};
-use super::place::{Found, Part, Place, is_path};
+use super::place::{Found, Place, is_path};
 use crate::error::{Error, Result};
 use crate::model::{Project, Stack, StackId};
 
@@ -176,71 +177,6 @@ fn in_workspace(name: &str, stacks: &[Stack], place: &Place<'_>) -> Option<Vec<S
     (!found.is_empty()).then_some(found)
 }
 
-/// Says why a part of the project chooses nothing, and what it is a part of.
-fn without_stacks(name: &str, part: &Part, stacks: &[Stack]) -> Error {
-    let called = |ids: &[StackId]| quoted(ids.iter().map(StackId::as_str));
-    let error = match part {
-        Part { is_folder: false, .. } => Error::usage(format!("`{name}` is a file; a stack is a folder"))
-            .hint_if(name.contains("plan").then_some(
-                "saved plans belong to their stacks: `infra apply --saved`, `infra show STACK --plan`",
-            )),
-        Part { users, .. } if !users.is_empty() => {
-            Error::usage(format!("no stack is in `{name}` or below it, only modules"))
-        }
-        Part { .. } => Error::usage(format!("no stack is in `{name}` or below it")),
-    };
-    match part {
-        Part { users, .. } if !users.is_empty() => error.hint(format!("used by {}", called(users))),
-        Part { around, .. } if !around.is_empty() => {
-            error.hint(format!("it is a part of {}", called(around)))
-        }
-        Part { .. } => error.hint(format!("the stacks are {}", listed(stacks))),
-    }
-}
-
-fn outside(name: &str, path: &Path, place: &Place<'_>) -> Error {
-    let root = place.root();
-    let hint = match root.starts_with(path) {
-        true => "`--all` chooses every stack of the project",
-        false => "a project in another folder is worked on with `-C DIR`",
-    };
-    Error::usage(format!("`{name}` is outside of the project `{}`", root.display())).hint(hint)
-}
-
-fn nowhere(name: &str, stacks: &[Stack]) -> Error {
-    let near = names::near(name.trim_end_matches('/'), stacks);
-    let error = Error::usage(format!("there is no folder `{name}`"));
-    match Miss::Unknown(near).hint() {
-        Some(hint) => error.hint(hint),
-        None => error.hint(format!("the stacks are {}", listed(stacks))),
-    }
-}
-
-fn unresolved(miss: &Miss, name: &str, stacks: &[Stack]) -> Error {
-    let error = Error::usage(miss.message(name));
-    match folder_of(name, stacks).or_else(|| miss.hint()) {
-        Some(hint) => error.hint(hint),
-        None => error.hint(format!("the stacks are {}", listed(stacks))),
-    }
-}
-
-/// Names the folder whose stacks have ids that begin with a name.
-fn folder_of(name: &str, stacks: &[Stack]) -> Option<String> {
-    let below = |stack: &Stack| stack.id.as_str().strip_prefix(name)?.strip_prefix('/').map(str::to_owned);
-    let (stack, rest) = stacks.iter().find_map(|stack| Some((stack, below(stack)?)))?;
-    let folder = stack.path.ancestors().nth(rest.split('/').count())?;
-    Some(format!("did you mean the folder `{}`?", folder.display()))
-}
-
-/// Lists the first stacks; a long list would hide the message.
-fn listed(stacks: &[Stack]) -> String {
-    let shown = quoted(stacks.iter().take(10).map(|stack| stack.id.as_str()));
-    match stacks.len().checked_sub(10) {
-        None | Some(0) => shown,
-        Some(more) => format!("{shown} and {more} more: `infra stacks`"),
-    }
-}
-
 fn in_layer(layer: &str, stacks: &[Stack]) -> Result<Vec<StackId>> {
     let is_in = |stack: &&Stack| names::is_in_layer(&stack.base_id(), layer);
     let found = stacks.iter().filter(is_in).map(|stack| stack.id.clone()).collect::<Vec<_>>();
@@ -253,20 +189,6 @@ fn tagged(tag: &str, stacks: &[Stack]) -> Result<Vec<StackId>> {
     let found = stacks.iter().filter(is_tagged).map(|stack| stack.id.clone()).collect::<Vec<_>>();
     let known = stacks.iter().flat_map(|stack| stack.tags.iter().map(String::as_str));
     or_unknown(found, "no stack has the tag", tag, known.collect())
-}
-
-/// Returns what was found, or the error that lists what could have been.
-fn or_unknown(found: Vec<StackId>, what: &str, name: &str, known: BTreeSet<&str>) -> Result<Vec<StackId>> {
-    if !found.is_empty() {
-        return Ok(found);
-    }
-    let known = quoted(known);
-    let hint = if known.is_empty() {
-        "there are none in this project".to_owned()
-    } else {
-        format!("there are {known}")
-    };
-    Err(Error::usage(format!("{what} `{name}`")).hint(hint))
 }
 
 /// Adds what the chosen stacks depend on, or what depends on them, over any number of steps.

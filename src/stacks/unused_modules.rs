@@ -14,6 +14,14 @@ use super::setting::Setting;
 use super::settings::SettingsBook;
 use crate::model::{Project, Stack};
 
+/// What is said of a folder that is perhaps a module.
+const FORGOTTEN: &str = "may be a module that nothing uses";
+
+/// Returns whether a warning says that a stack is perhaps a module.
+pub fn tells_of_forgotten_module(warning: &str) -> bool {
+    warning.contains(FORGOTTEN)
+}
+
 /// What is known about all folders, to judge one of them.
 pub struct Suspicion<'a> {
     project: &'a Project,
@@ -42,7 +50,7 @@ impl<'a> Suspicion<'a> {
             return None;
         }
         let sign = self.sign(stack, folder, facts)?;
-        Some(format!("`{}` may be a module that nothing uses: {sign}", stack.path.display()))
+        Some(format!("`{}` {FORGOTTEN}: {sign}", stack.path.display()))
     }
 
     /// Returns what a module has and a stack has not.

@@ -43,7 +43,13 @@ const SILENCE: &[&str] = &[
     "network is unreachable",
     "connection reset by peer",
     "context deadline exceeded",
+    // What git says of a host that nobody knows.
+    "Could not resolve host",
 ];
+
+/// What OpenTofu says of a module that it cannot fetch.
+const MODULE: &[&str] =
+    &["Error accessing remote module registry", "Failed to download module", "Failed to retrieve available"];
 
 /// What OpenTofu's http backend says of wrong credentials.
 const REFUSED: &[&str] = &["requires auth", "invalid auth"];
@@ -56,10 +62,11 @@ const CERTIFICATE: &[&str] =
 /// a provider comes from, that does not answer or does not let us in.
 ///
 /// What a provider cannot reach is a matter of the stack: such a problem names its resource or a place
-/// in the files.
+/// in the files. A module that cannot be fetched names its call, and is nobody's fault all the same.
 pub fn cause_of(diagnostic: &Diagnostic) -> Option<Kind> {
     let mentions = |texts: &[&str]| texts.iter().any(|text| diagnostic.mentions(text));
-    if diagnostic.address.is_some() || diagnostic.place.is_some() {
+    let is_of_a_module = mentions(MODULE);
+    if diagnostic.address.is_some() || (diagnostic.place.is_some() && !is_of_a_module) {
         None
     } else if mentions(REFUSED) || mentions(CERTIFICATE) {
         Some(Kind::Refused)
@@ -168,6 +175,11 @@ const TABLE: &[Row] = &[
             "Unsupported Terraform Core version",
         ],
         hints: &["see which tofu is used and get another: `infra deps`, `tofu.version` in infra.yaml"],
+    },
+    Row {
+        texts: MODULE,
+        hints: &["a module cannot be fetched: check its source and version in `{path}`, the network, \
+             HTTPS_PROXY, or what `git` may read; then `infra init {stack}`"],
     },
     Row {
         texts: &[

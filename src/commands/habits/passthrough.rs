@@ -208,8 +208,10 @@ fn open(stack: Option<&StackId>, around: &Surroundings) -> Option<String> {
 
 /// Returns what infra has of its own beside a command of tofu.
 fn others(name: &str, passing: &Passing) -> Vec<(String, Line)> {
-    let address = passing.words.iter().skip(1).find(|word| !word.starts_with('-'));
+    let mut given = passing.words.iter().skip(1).filter(|word| !word.starts_with('-'));
+    let address = given.next();
     let (words, line) = match (name, address) {
+        ("workspace", Some(verb)) => return in_workspace(verb, given.next(), passing),
         ("refresh", _) => ("see what changed outside", passing.own("drift", None)),
         ("taint", Some(address)) => {
             ("plan its replacement", passing.own("plan", Some(format!("-replace={address}"))))
@@ -226,4 +228,18 @@ fn others(name: &str, passing: &Passing) -> Vec<(String, Line)> {
         _ => return Vec::new(),
     };
     vec![(words.to_owned(), line)]
+}
+
+/// Returns how a run is told its workspace, which infra selects for that run alone.
+fn in_workspace(verb: &str, workspace: Option<&String>, passing: &Passing) -> Vec<(String, Line)> {
+    let own = passing.own("plan", None);
+    let creates: &[&str] = match verb {
+        "select" => &[],
+        "new" => &["--create"],
+        _ => return Vec::new(),
+    };
+    let Some(workspace) = workspace else { return Vec::new() };
+    let flags = ["--workspace", workspace.as_str()].into_iter().chain(creates.iter().copied());
+    let rest = own.rest.iter().cloned().chain(flags.map(str::to_owned)).collect();
+    vec![("for one run, with nothing selected".to_owned(), Line { rest, ..own })]
 }

@@ -24,9 +24,23 @@ const NEEDLESS: [&str; 14] = [
     "queue-strict-include",
 ];
 
+/// Flags that infra has another word for.
+const MEANT: [&str; 6] = [
+    "non-interactive",
+    "working-dir",
+    "exclude-dir",
+    "queue-exclude-dir",
+    "include-dir",
+    "queue-include-dir",
+];
+
 /// Returns the line in infra's words; what remains of tofu's flags is put in its place too.
 pub fn advice(typed: &Line, definition: &clap::Command, around: &Surroundings) -> Option<Advice> {
-    let (said, meant) = command(typed)?;
+    let typed = &with_flags_behind(typed);
+    let (message, meant) = match command(typed) {
+        Some((said, meant)) => (format!("`{said}` is a command of Terragrunt"), meant),
+        None => flags_only(typed, definition)?,
+    };
     let (mut choice, globals, rest) = sorted(&meant, around)?;
     if meant.line.definition(definition).is_none() {
         // What is passed on is about one stack.
@@ -34,13 +48,48 @@ pub fn advice(typed: &Line, definition: &clap::Command, around: &Surroundings) -
     }
     let rest = choice.into_iter().chain(rest).collect();
     let line = Line { globals, rest, ..meant.line };
-    let message = format!("`{said}` is a command of Terragrunt");
     let further = passthrough::advice(&line, definition, around)
         .or_else(|| tofu_flags::advice(&line, definition, around));
     match further {
         Some(advice) => Some(Advice { message, ..advice }),
         None => Some(Advice { message, line, ..Advice::default() }),
     }
+}
+
+/// Returns a line whose flags of Terragrunt all follow the command.
+fn with_flags_behind(typed: &Line) -> Line {
+    let mut line = Line { globals: Vec::new(), ..typed.clone() };
+    let mut moved = Vec::new();
+    let mut words = typed.globals.iter();
+    while let Some(word) = words.next() {
+        let flag = Flag::read(word).filter(is_terragrunts);
+        let takes_next = flag.as_ref().is_some_and(|flag| flag.value.is_none() && takes_value(&flag.name));
+        let part = if flag.is_some() { &mut moved } else { &mut line.globals };
+        part.push(word.clone());
+        part.extend(takes_next.then(|| words.next()).flatten().cloned());
+    }
+    line.rest.splice(0..0, moved);
+    line
+}
+
+/// Returns a line that is infra's but for flags of Terragrunt, with what is said of them.
+fn flags_only(typed: &Line, definition: &clap::Command) -> Option<(String, Meant)> {
+    typed.definition(definition).filter(|_| !typed.command.is_empty())?;
+    let flags = typed.rest.iter().filter_map(|word| Flag::read(word)).filter(is_terragrunts);
+    let names: Vec<String> = flags.map(|flag| format!("`{}`", flag.typed)).collect();
+    let message = match names.as_slice() {
+        [] => return None,
+        [name] => format!("{name} is a flag of Terragrunt"),
+        names => format!("{} are flags of Terragrunt", names.join(", ")),
+    };
+    Some((message, Meant { line: typed.clone(), all: false }))
+}
+
+/// Returns whether only Terragrunt has a flag of this name.
+fn is_terragrunts(flag: &Flag) -> bool {
+    let name = without_terragrunt(&flag.name);
+    let is_old = name != flag.name;
+    flag.is_long() && (is_old || MEANT.contains(&name) || NEEDLESS.contains(&name))
 }
 
 /// What a command of Terragrunt means.
@@ -91,23 +140,18 @@ fn without_hcl(words: Vec<String>) -> Vec<String> {
 /// Reads `run-all plan …`, `run --all plan …`, `run --all -- plan …`.
 fn run(typed: &Line, said: &str) -> Option<(String, Meant)> {
     let mut words = typed.rest.clone();
-    let mut passed = typed.passed.clone();
     let is_all = |word: &String| word == "--all" || word == "-a";
     let all = said == "run-all" || words.iter().any(is_all);
     words.retain(|word| !is_all(word) && word != "--graph");
-    let at = match first_name(&words) {
-        Some(at) => at,
-        None => {
-            words.extend(passed.take()?);
-            first_name(&words)?
-        }
-    };
+    // Behind `--` Terragrunt has flags of tofu, some of which have a word of infra's.
+    words.extend(typed.passed.clone().unwrap_or_default());
+    let at = first_name(&words)?;
     let name = words.remove(at);
     let said = if said == "run" && all { "run --all".to_owned() } else { said.to_owned() };
     Some((
         said,
         Meant {
-            line: Line { command: vec![name], rest: words, passed, globals: typed.globals.clone() },
+            line: Line { command: vec![name], rest: words, passed: None, globals: typed.globals.clone() },
             all,
         },
     ))
@@ -146,6 +190,13 @@ fn sorted(meant: &Meant, around: &Surroundings) -> Option<(Vec<String>, Vec<Stri
             }
             "exclude-dir" | "queue-exclude-dir" => rest.extend(["--exclude".to_owned(), value?]),
             "include-dir" | "queue-include-dir" => choice.push(value?),
+            "filter" if !line.command.iter().any(|name| name == "test") => {
+                let value = value.or_else(|| words.next().cloned())?;
+                match value.strip_prefix('!') {
+                    Some(left_out) => rest.extend(["--exclude".to_owned(), left_out.to_owned()]),
+                    None => choice.push(value),
+                }
+            }
             name if NEEDLESS.contains(&name) => {}
             _ => rest.push(word.clone()),
         }

@@ -5,6 +5,7 @@ use super::flag_names::{OF_APPLY, OF_INIT, OF_PLAN, OF_TEST, OF_VALIDATE, is_tof
 use super::line::{Flag, Line, own_flag, takes_next};
 use super::passthrough;
 use super::surroundings::Surroundings;
+use crate::stacks;
 
 /// What infra's flag of this name means is another thing.
 const OTHER_MEANING: [&str; 4] = ["exclude", "force", "parallelism", "state"];
@@ -35,6 +36,7 @@ pub fn advice(typed: &Line, definition: &clap::Command, around: &Surroundings) -
     if moving.told.is_empty() {
         return None;
     }
+    moving.take_saved_plan(around);
     moving.finish(typed, definition, around)
 }
 
@@ -48,6 +50,8 @@ struct Moving {
     notes: Vec<String>,
     parallelism: Option<String>,
     through: bool,
+    /// What has to be filled in for a flag that was given no value.
+    open: Option<String>,
 }
 
 impl Moving {
@@ -68,12 +72,27 @@ impl Moving {
             let needs = takes_value(&flag.name)
                 || own_flag(command, &flag.name).is_some_and(|arg| arg.get_action().takes_values());
             if flag.value.is_none() && (needs || words.peek().filter(is_switch).is_some()) {
-                flag.value = Some(words.next()?.clone());
+                flag.value = Some(words.next().cloned().unwrap_or_else(|| self.missing(&flag)));
             }
             self.told.push(flag.typed.clone());
             kept.extend(self.take(&flag, command, typed)?);
         }
         Some(kept)
+    }
+
+    /// Returns what stands for the value of a flag at the end of a line, and notes that it is open.
+    fn missing(&mut self, flag: &Flag) -> String {
+        let (value, meaning) = match flag.name.as_str() {
+            "target" | "replace" | "exclude" => {
+                ("ADDRESS", "ADDRESS is that of a resource or module: `infra state list`")
+            }
+            "var" => ("NAME=VALUE", "NAME is a variable of the stack"),
+            "lock-timeout" => ("5m", "it wants a time, for example `5m`"),
+            "parallelism" => ("10", "it wants a number, for example `10`"),
+            _ => ("VALUE", "it wants a value"),
+        };
+        self.open = Some(meaning.to_owned());
+        value.to_owned()
     }
 
     /// Notes what becomes of a flag, and returns what stands in its place.
@@ -92,6 +111,23 @@ impl Moving {
         Some(Vec::new())
     }
 
+    /// Takes the file of a plan for what it is: infra keeps plans by stack.
+    fn take_saved_plan(&mut self, around: &Surroundings) {
+        let flag = match self.line.name().as_str() {
+            "apply" => "--saved",
+            "show" => "--plan",
+            _ => return,
+        };
+        let is_file = |word: &String| stacks::is_plan(word) && around.stack_called(word).is_none();
+        let before = self.line.rest.len();
+        self.line.rest.retain(|word| word.starts_with('-') || !is_file(word));
+        if self.line.rest.len() < before {
+            // What was planned is not asked about again.
+            self.line.rest.retain(|word| word != "--yes");
+            self.line.rest.push(flag.to_owned());
+        }
+    }
+
     fn finish(self, typed: &Line, definition: &clap::Command, around: &Surroundings) -> Option<Advice> {
         let mut told = self.told.clone();
         told.dedup();
@@ -102,6 +138,7 @@ impl Moving {
             (_, true) => format!("{names} are flags of tofu"),
             (_, false) => format!("{names}: not written so here"),
         };
+        let open = self.open.clone();
         if self.through {
             return passthrough::through(typed, message, definition, around);
         }
@@ -130,7 +167,7 @@ impl Moving {
             let passed = self.passed.into_iter().filter(|word| !word.starts_with("-parallelism")).collect();
             ("or so many stacks at once".to_owned(), Line { rest, passed: with(passed), ..self.line })
         });
-        Some(Advice { message, notes: self.notes, line, others: others.into_iter().collect(), open: None })
+        Some(Advice { message, notes: self.notes, line, others: others.into_iter().collect(), open })
     }
 }
 
@@ -172,7 +209,7 @@ fn fate(flag: &Flag, command: &clap::Command, name: &str) -> Option<Fate> {
             Some(Fate::Needless(None))
         }
         ("auto-approve", _) if !is_off => own("--yes"),
-        ("force", "force-unlock") => own("--yes"),
+        ("force", "force-unlock" | "destroy") => own("--yes"),
         ("diff", "fmt") => own("--check"),
         ("write", "fmt") if is_off => own("--check"),
         ("write" | "recursive", "fmt") => Some(Fate::Needless(None)),

@@ -104,7 +104,7 @@ fn a_plan_over_several_stacks_shows_what_changes_in_each_resource() {
           1 unchanged
       ~ output.endpoint: "https://1.example.com" → "https://2.example.com"
     a/net  +1 ~1 -0 -/+1
-    -/+ terraform_data.first
+    -/+ terraform_data.first  (the new one is created first)
           triggers_replace[0]: "1" → "2"  forces replacement
           id: "ID" → (known after apply)
       ~ terraform_data.evil
@@ -149,7 +149,7 @@ fn no_line_is_wider_than_a_narrow_screen() {
           1 unchanged
       ~ output.endpoint: "https://1.example.com" → "https://2.example.com"
     a/net  +1 ~1 -0 -/+1
-    -/+ terraform_data.first
+    -/+ terraform_data.first  (the new one is created first)
           triggers_replace[0]: "1" → "2"  forces replacement
       ~ terraform_data.evil
           input: "a\u001b[2J\u202e1" → "a\u001b[2J\u202e2"
@@ -267,7 +267,13 @@ fn at_a_terminal_it_is_folded_and_what_is_lost_never_is() {
     assert!(screen.lines().all(|line| line.chars().count() < 80), "{screen}");
     let after = &screen[screen.find("  stack ").expect("a table")..];
     assert!(after.lines().count() <= 26, "{screen}");
-    assert!(after.contains("folded to fit") && after.contains("--details all"), "{screen}");
+    let unfolded: String = after.lines().map(str::trim_start).collect::<Vec<_>>().join(" ");
+    let (_, way) = unfolded.split_once("folded to fit: ").expect("the way to all");
+    let ways: Vec<&str> = way.split('`').skip(1).step_by(2).take(2).collect();
+    assert_eq!(ways, ["infra show a/x --plan", "infra plan --all --details all"], "{screen}");
+    let all = project.run(ways[1].trim_start_matches("infra ")).succeeds();
+    assert_eq!(all.stdout.matches("input: \"1\" → \"2\"").count(), 80, "{all}");
+    assert!(all.stdout.find("data.r2\n") < all.stdout.find("data.r10\n"), "{all}");
     project.run("show a/x --plan").succeeds().stdout_has("terraform_data.r39 will be updated in-place");
     let (_, wide) = AtTerminal::sized(project.command("plan --all"), 400, 200).wait();
     assert!(wide.contains("input: \"1\" → \"2\"") && !wide.contains("folded to fit"), "{wide}");
@@ -291,6 +297,139 @@ fn a_question_shows_the_attributes_and_a_d_all_of_them() {
     person.sees("terraform_data.a will be destroyed").sees("Type the project's name");
     person.types("no");
     assert_eq!(person.wait().0, Some(1));
+}
+
+const SENSITIVE: &str = r#"
+variable "pw" {
+  default   = "hunter2-hunter2"
+  sensitive = true
+}
+
+variable "creds" {
+  default   = "{\"user\":\"canary-user\",\"pass\":\"canary-pass\"}"
+  sensitive = true
+}
+
+locals {
+  open_pw = nonsensitive(var.pw)
+}
+
+resource "terraform_data" "base64" {
+  input = base64encode("user:${local.open_pw}:${var.v}")
+}
+
+resource "terraform_data" "document" {
+  input = jsonencode({ v = var.v, auth = { token = local.open_pw } })
+}
+
+resource "terraform_data" "key" {
+  input = { (local.open_pw) = var.v, "1" = var.v }
+}
+
+resource "terraform_data" "lines" {
+  input = "A=${var.v}\nPW=${local.open_pw}\nPW2=${local.open_pw}-${var.v}"
+}
+
+resource "terraform_data" "list" {
+  input = ["open-${var.v}", var.pw]
+}
+
+resource "terraform_data" "nested" {
+  input = { open = var.v, deep = [{ pw = "${var.pw}${var.v}", v = var.v }] }
+}
+
+resource "terraform_data" "rotated" {
+  input = var.v == "1" ? nonsensitive(var.creds) : replace(nonsensitive(var.creds), "canary-u", "fresh-u")
+}
+"#;
+
+#[test]
+fn what_is_sensitive_is_hidden_in_any_form_and_the_rest_is_told() {
+    let stack = format!("{BACKEND}{SENSITIVE}");
+    let project = Project::new().stack("a/x", &stack).stack("a/y", BACKEND);
+    project.run("apply --all --yes").succeeds();
+    project.write("infrastructure/a/x/main.tf", &stack.replacen("\"1\"", "\"2\"", 1));
+
+    let run = project.run("plan --all").succeeds();
+
+    let lines = run.stdout.lines().filter(|line| !line.contains("output: ") && !line.contains("unchanged"));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
+    a/x  +0 ~7 -0
+      ~ terraform_data.base64
+          input: (sensitive)
+      ~ terraform_data.document
+          input.v: "1" → "2"
+      ~ terraform_data.key
+          input["1"]: "1" → "2"
+          input["(redacted)"]: "1" → "2"
+      ~ terraform_data.lines
+          input:
+            - A=1
+            + A=2
+            - PW2=(redacted)-1
+            + PW2=(redacted)-2
+      ~ terraform_data.list
+          input: (sensitive)
+      ~ terraform_data.nested
+          input.deep[0].pw: (sensitive)
+          input.deep[0].v: "1" → "2"
+          input.open: "1" → "2"
+      ~ terraform_data.rotated
+          input: (sensitive)
+    "#);
+    let document = project.run("show x --plan --json").succeeds();
+    for secret in ["hunter2", "canary-", "dXNlcjpodW50ZXIy"] {
+        assert!(
+            !document.stdout.contains(secret) && !run.stdout.contains(secret),
+            "{secret}: {run}{document}"
+        );
+    }
+}
+
+const LEFT: &str = r#"
+resource "terraform_data" "kept" {
+  input = "v"
+}
+
+resource "terraform_data" "wide" {
+  input = "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 ${var.v}"
+}
+
+resource "terraform_data" "long" {
+  input = join("", [for i in range(1000) : "${i}-${var.v}-"])
+}
+"#;
+
+#[test]
+fn what_is_left_alive_wide_or_long_is_shown_as_it_is() {
+    let stack = format!("{BACKEND}{LEFT}");
+    let project = Project::new().stack("a/x", &stack).stack("a/y", BACKEND);
+    project.run("apply --all --yes").succeeds();
+    let removed = "removed {\n  from = terraform_data.kept\n\n  lifecycle {\n    destroy = false\n  }\n}\n";
+    let kept = "resource \"terraform_data\" \"kept\" {\n  input = \"v\"\n}\n";
+    let changed = stack.replacen("\"1\"", "\"2\"", 1).replace(kept, removed);
+    project.write("infrastructure/a/x/main.tf", &changed);
+
+    let (_, written) = AtTerminal::sized(project.command("plan --all"), 60, 60).wait();
+    let all = project.run("plan --all --details all").succeeds();
+
+    let rows = Screen::replay(&written, 60).lines();
+    let rows =
+        rows.iter().skip_while(|row| !row.starts_with("a/x  ")).filter(|row| !row.contains("output: "));
+    let rows: Vec<&str> = rows.map(String::as_str).collect();
+    insta::assert_snapshot!(rows.join("\n"), @r#"
+    a/x  +0 ~2 -0
+      ~ terraform_data.long
+          input: "0-1-1-1-2-1-3-1-4-1… → "0-2-1-2-2-2-3-2-4-2…
+          1 unchanged
+      ~ terraform_data.wide
+          input: …漢字漢字 1" → …漢字漢字 2"
+          1 unchanged
+      . terraform_data.kept  (no longer managed, left alive)
+
+      next: apply exactly this: `infra apply a/x`
+    "#);
+    all.stdout_has("998-1-999-1-\" → \"0-2-1-2-").stdout_has("998-2-999-2-\"\n");
 }
 
 #[test]

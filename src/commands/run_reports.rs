@@ -52,6 +52,7 @@ fn scope(workspace: &Workspace, plan: &RunPlan, request: &Request, context: &Con
     let plans = request.plans_dir.as_ref().map(from_here);
     let asks = matches!(request.command, RunCommand::Apply | RunCommand::Destroy);
     Scope {
+        in_full: in_full(request, typed.as_deref()).filter(|_| repeats),
         typed,
         stacks: workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
         destroys: request.mode == PlanMode::Destroy,
@@ -63,6 +64,20 @@ fn scope(workspace: &Workspace, plan: &RunPlan, request: &Request, context: &Con
         saved: request.saved,
         unattended: context.asking() == Asking::Nobody,
     }
+}
+
+/// Returns the same command with every attribute; what was given to variables is not said again.
+fn in_full(request: &Request, typed: Option<&str>) -> Option<String> {
+    if !request.run.variables.items.is_empty() {
+        return None;
+    }
+    let mode = match request.mode {
+        PlanMode::Destroy => Some("--destroy"),
+        PlanMode::RefreshOnly if request.command == RunCommand::Plan => Some("--refresh-only"),
+        PlanMode::RefreshOnly | PlanMode::Normal => None,
+    };
+    let words = ["infra", request.typed].into_iter().chain(typed).chain(mode).chain(["--details all"]);
+    Passed::on(&request.extra).behind(&words.collect::<Vec<_>>().join(" "))
 }
 
 /// Returns the flags that the same command needs again.

@@ -14,8 +14,8 @@ use super::state_secrets::MASK;
 use crate::model::difference::excerpts;
 use crate::model::{Action, AttributeChange, ChangedLine, Safe};
 
-/// How much of a value is told.
-const LONGEST: usize = 2000;
+/// How much of a value is told: more than anybody reads, and less than fills the memory.
+const LONGEST: usize = 100_000;
 
 /// A list that is written in so many letters is told as a whole.
 const SHORT: usize = 40;
@@ -100,14 +100,15 @@ impl Walk<'_> {
     /// Compares documents inside of texts value by value, and long texts line by line.
     fn compare_texts(&mut self, before: &str, after: &str) {
         if let (Some(one), Some(other)) = (document(before), document(after)) {
+            let is_told = self.secrets.keeps_shape(before, &one) && self.secrets.keeps_shape(after, &other);
             let (one, other) = (PlanValue::of(&one, &Value::Null), PlanValue::of(&other, &Value::Null));
-            if !one.is(&other) {
+            if is_told && !one.is(&other) {
                 return self.compare(&one, &other);
             }
         }
         let (one, other) = (Value::from(before), Value::from(after));
         let both = (PlanValue::Plain(&one), PlanValue::Plain(&other));
-        if !(before.contains('\n') || after.contains('\n')) || self.is_secret(&one, &other) {
+        if !(before.contains('\n') || after.contains('\n')) || !self.has_open_lines(before, after) {
             return self.tell(Some(&both.0), Some(&both.1));
         }
         let text = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
@@ -116,6 +117,12 @@ impl Walk<'_> {
             true => self.tell(Some(&both.0), Some(&both.1)),
             false => self.tell_lines(lines),
         }
+    }
+
+    /// Returns whether two texts can be told line by line: what must not be shown is masked in its line.
+    fn has_open_lines(&self, before: &str, after: &str) -> bool {
+        let is_open = |text: &str| self.secrets.keeps_lines(text) && !self.secrets.is_own(self.change, text);
+        !self.secrets.hides_any(self.change, &self.path) && is_open(before) && is_open(after)
     }
 
     fn compare_lists(&mut self, before: &[PlanValue<'_>], after: &[PlanValue<'_>]) {
@@ -199,10 +206,9 @@ impl Walk<'_> {
     /// A replacement is told with its causes, even where their values are the same for a person.
     fn add_missing_reasons(&mut self) {
         for path in std::mem::take(&mut self.forcing) {
-            let is_told =
-                self.found.iter().any(|one| one.forces && starts_with(&one.path, &Step::written(&path)));
+            let path = self.secrets.masked_path(&path);
+            let is_told = self.found.iter().any(|one| one.forces && starts_with(&one.path, &path));
             if !is_told {
-                let path = self.secrets.masked(&Step::written(&path));
                 let (before, after, lines) = (None, None, Vec::new());
                 self.found.push(AttributeChange { path, before, after, forces: true, lines });
             }
@@ -232,7 +238,7 @@ impl Walk<'_> {
     fn push(&mut self, before: Option<Safe>, after: Option<Safe>, lines: Vec<ChangedLine>) {
         let forces =
             self.forcing.iter().any(|path| path.iter().zip(&self.path).all(|(one, other)| one == other));
-        let path = self.secrets.masked(&Step::written(&self.path));
+        let path = self.secrets.masked_path(&self.path);
         self.found.push(AttributeChange { path, before, after, forces, lines });
     }
 
@@ -244,7 +250,8 @@ impl Walk<'_> {
     fn changed(&self, before: &[String], after: &[String]) -> Vec<ChangedLine> {
         let line = |added: bool, text: &str| ChangedLine {
             added,
-            text: self.secrets.masked(&excerpts(text, text, LONGEST).0),
+            // Masked before it is cut, for half a secret is not found any more.
+            text: self.secrets.masked(&excerpts(&self.secrets.all_masked(text), "", LONGEST).0),
         };
         let ops = capture_diff_slices(Algorithm::Myers, before, after);
         let ops = ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));

@@ -29,7 +29,7 @@ pub(super) fn mask_document(document: Value, redactor: &Redactor) -> Value {
     found.retain(|text| is_telling(text));
     found.sort_unstable();
     found.dedup();
-    let mask = DocumentMask { sensitive: found, redactor };
+    let mask = DocumentMask { sensitive: Redactor::of_whole(&found).ok(), redactor };
     let document = mask.hide_given(document, "variables", &declared, "value");
     mask.part(document)
 }
@@ -87,8 +87,8 @@ fn collect_given(given: &Value, declared: &Value, key: &str, found: &mut Vec<Str
 }
 
 struct DocumentMask<'a> {
-    /// Long values that are sensitive somewhere.
-    sensitive: Vec<String>,
+    /// Long values that are sensitive somewhere; nothing where they are too many, and then all is hidden.
+    sensitive: Option<Redactor>,
     redactor: &'a Redactor,
 }
 
@@ -117,7 +117,7 @@ impl DocumentMask<'_> {
         let masked = |(key, value): (String, Value)| {
             let of_it = marks.iter().find(|(values, _)| *values == key).map(|(_, marks)| marks);
             let value = match (key.as_str(), of_it) {
-                (_, Some(marks)) => self.marked(value, marks, &own),
+                (_, Some(marks)) => self.attributes(value, marks, &own),
                 ("value" | "default", _) if hides => MASK.into(),
                 (key, _) if WORDS.contains(&key) => value,
                 (key, _) if VALUES.contains(&key) => self.value(value, &own),
@@ -143,6 +143,20 @@ impl DocumentMask<'_> {
         part
     }
 
+    /// Masks the attributes of a resource, whose names tell nothing, or the value of an output.
+    fn attributes(&self, values: Value, marks: &Value, own: &[String]) -> Value {
+        match (values, marks) {
+            (Value::Object(map), Value::Object(marks)) => {
+                let masked = |(name, item): (String, Value)| {
+                    let mark = marks.get(&name).unwrap_or(&Value::Null);
+                    (self.redactor.line(&name).into_owned(), self.marked(item, mark, own))
+                };
+                Value::Object(map.into_iter().map(masked).collect::<Map<_, _>>())
+            }
+            (values, marks) => self.marked(values, marks, own),
+        }
+    }
+
     /// Masks a value that has marks.
     fn marked(&self, value: Value, marks: &Value, own: &[String]) -> Value {
         match (value, marks) {
@@ -155,7 +169,7 @@ impl DocumentMask<'_> {
             (Value::Object(map), Value::Object(marks)) => {
                 let masked = |(key, item): (String, Value)| {
                     let mark = marks.get(&key).unwrap_or(&Value::Null);
-                    (self.redactor.line(&key).into_owned(), self.marked(item, mark, own))
+                    (self.key(&key), self.marked(item, mark, own))
                 };
                 Value::Object(map.into_iter().map(masked).collect::<Map<_, _>>())
             }
@@ -171,9 +185,7 @@ impl DocumentMask<'_> {
             Value::Number(number) => self.redactor.value(Value::Number(number)),
             Value::Array(items) => items.into_iter().map(|item| self.value(item, own)).collect(),
             Value::Object(map) => {
-                let masked = |(key, item): (String, Value)| {
-                    (self.redactor.line(&key).into_owned(), self.value(item, own))
-                };
+                let masked = |(key, item): (String, Value)| (self.key(&key), self.value(item, own));
                 Value::Object(map.into_iter().map(masked).collect::<Map<_, _>>())
             }
             Value::Null | Value::Bool(_) => value,
@@ -181,11 +193,19 @@ impl DocumentMask<'_> {
     }
 
     fn text(&self, text: &str, own: &[String]) -> String {
-        let is_told = |secret: &String| text.contains(secret.as_str());
-        if own.iter().any(|own| own == text) || self.sensitive.iter().any(is_told) {
+        if own.iter().any(|own| own == text) || self.is_sensitive(text) {
             return MASK.to_owned();
         }
         self.redactor.line(text).into_owned()
+    }
+
+    fn is_sensitive(&self, text: &str) -> bool {
+        self.sensitive.as_ref().is_none_or(|sensitive| sensitive.line(text) != text)
+    }
+
+    /// Masks a key that a value is kept under.
+    fn key(&self, key: &str) -> String {
+        if self.is_sensitive(key) { MASK.to_owned() } else { self.redactor.line(key).into_owned() }
     }
 }
 
@@ -202,13 +222,15 @@ mod tests {
     #[test]
     fn what_is_marked_is_masked_and_its_copies_too() {
         let change = json!({"actions": ["create"], "before": null, "before_sensitive": false,
-            "after": {"input": "hunter2-long", "pin": 42, "copy": "x hunter2-long", "same": 42, "open": "o"},
+            "after": {"input": "hunter2-long", "pin": 42, "copy": "x hunter2-long", "same": 42, "open": "o",
+                "encoded": "aHVudGVyMi1sb25n", "map": {"hunter2-long": 1}},
             "after_sensitive": {"input": true, "pin": true}, "after_unknown": {"id": true}});
 
         let shown = masked(json!({"resource_changes": [{"address": "a.b", "change": change}]}));
 
         let change = &shown["resource_changes"][0]["change"];
-        let hidden = json!({"input": MASK, "pin": MASK, "copy": MASK, "same": MASK, "open": "o"});
+        let hidden = json!({"input": MASK, "pin": MASK, "copy": MASK, "same": MASK, "open": "o",
+            "encoded": MASK, "map": {MASK: 1}});
         assert_eq!((&change["after"], &change["actions"]), (&hidden, &json!(["create"])));
         assert_eq!((&change["before"], &change["after_unknown"]), (&Value::Null, &json!({"id": true})));
     }

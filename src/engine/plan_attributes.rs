@@ -11,7 +11,7 @@ use super::attribute_diff::AttributeDiff;
 use super::plan_changes::action_of;
 use super::plan_secrets::PlanSecrets;
 use super::plan_value::Step;
-use crate::model::{Action, ChangeDetail, ChangeSubject, Mask, PlanMode, Safe};
+use crate::model::{Action, ChangeDetail, ChangeSubject, Mask, PlanMode, Safe, natural_key};
 
 /// Returns what a plan does, the gravest first; then what it does to outputs, then what changed outside.
 pub(super) fn details_in(plan: &Value, mode: PlanMode, mask: &dyn Mask) -> Vec<ChangeDetail> {
@@ -24,8 +24,11 @@ pub(super) fn details_in(plan: &Value, mode: PlanMode, mask: &dyn Mask) -> Vec<C
     let drifted = entries(plan, "resource_drift").filter(is_told);
     let drifted = drifted.filter_map(|entry| reader.drifted(entry, mode));
     let mut details: Vec<ChangeDetail> = planned.chain(outputs).chain(drifted).collect();
-    let key = |one: &ChangeDetail| (one.subject, one.action, one.address.clone());
-    details.sort_by_key(key);
+    let kind = |one: &ChangeDetail| (one.subject, one.action);
+    details.sort_by(|one, other| {
+        let by_address = || natural_key(&one.address).cmp(&natural_key(&other.address));
+        kind(one).cmp(&kind(other)).then_with(by_address)
+    });
     details
 }
 
@@ -115,7 +118,8 @@ impl Reader<'_> {
             None => "imported".to_owned(),
         });
         let reason = reason(entry).map(str::to_owned);
-        let all = [reason, deposed, moved.map(|from| format!("moved from {from}")), imported];
+        let manner = manner(&entry["change"]["actions"]).map(str::to_owned);
+        let all = [reason, manner, deposed, moved.map(|from| format!("moved from {from}")), imported];
         all.into_iter().flatten().map(|note| self.secrets.masked(&note)).collect()
     }
 }
@@ -130,6 +134,7 @@ fn reason(entry: &Value) -> Option<&'static str> {
         "replace_because_tainted" => "tainted",
         "replace_by_request" => "as requested",
         "replace_by_triggers" => "by `replace_triggered_by`",
+        _ if entry["change"]["actions"][0] == "forget" => return None,
         "delete_because_no_resource_config" => "no longer in the configuration",
         "delete_because_no_module" => "its module is no longer in the configuration",
         "delete_because_no_move_target" => "moved to what is not in the configuration",
@@ -140,16 +145,18 @@ fn reason(entry: &Value) -> Option<&'static str> {
         "read_because_config_unknown" => "uses values that are not known yet",
         "read_because_dependency_pending" => "depends on what changes",
         "read_because_check_nested" => "read again to verify a check",
-        _ => return left_alive(&entry["change"]["actions"]),
+        _ => return None,
     };
     Some(words)
 }
 
-fn left_alive(actions: &Value) -> Option<&'static str> {
+/// Says how it is done, where that is not as usual.
+fn manner(actions: &Value) -> Option<&'static str> {
     let first = actions.get(0).and_then(Value::as_str)?;
     match (first, actions.as_array()?.len()) {
         ("forget", 1) => Some("no longer managed, left alive"),
         ("forget", _) => Some("the old one is left alive"),
+        ("create", 2) => Some("the new one is created first"),
         _ => None,
     }
 }

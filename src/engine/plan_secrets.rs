@@ -5,15 +5,19 @@
 //! either. Nor is one that holds a secret of an encrypted file, nor what stands, or stood,
 //! in its place. Pure.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::plan_value::{Step, has_mark, written};
 use super::state_secrets::{MASK, collect_leaves, is_telling};
 use crate::model::{Mask, Safe};
+use crate::secrets::redactor::Redactor;
 
 /// Knows which values of two plans must not be shown.
 pub(super) struct PlanSecrets<'a> {
-    sensitive: Vec<String>,
+    /// What tofu marks somewhere; nothing where that is too much to look for, and then all is hidden.
+    sensitive: Option<Redactor>,
     mask: &'a dyn Mask,
 }
 
@@ -32,7 +36,7 @@ impl<'a> PlanSecrets<'a> {
         sensitive.retain(|text| is_telling(text));
         sensitive.sort_unstable();
         sensitive.dedup();
-        Self { sensitive, mask }
+        Self { sensitive: Redactor::of_whole(&sensitive).ok(), mask }
     }
 
     /// Returns two values as they may be shown; both are hidden if one of them must be.
@@ -76,16 +80,72 @@ impl<'a> PlanSecrets<'a> {
         Safe::through(self.mask, text)
     }
 
+    /// Returns a text without what must not be shown, nor what tofu marks elsewhere.
+    pub fn all_masked(&self, text: &str) -> Safe {
+        Safe::through(self, text)
+    }
+
+    /// Returns where a value stands; names of attributes tell nothing, keys below them may.
+    pub fn masked_path(&self, path: &[Step]) -> Safe {
+        let masked = |(depth, step): (usize, &Step)| match step {
+            Step::Key(key) if depth > 0 => Step::Key(self.all_masked(key).into()),
+            step => step.clone(),
+        };
+        self.masked(&Step::written(&path.iter().enumerate().map(masked).collect::<Vec<_>>()))
+    }
+
+    /// Returns whether all that must not be shown in a document stands in single texts of it, so that it
+    /// can be told value by value.
+    pub fn keeps_shape(&self, text: &str, document: &Value) -> bool {
+        let masked = self.all_masked(text);
+        masked.as_str() == text
+            || serde_json::from_str::<Value>(&masked).is_ok_and(|shown| shown == self.leaves(document))
+    }
+
+    /// Returns whether all that must not be shown in a text stands in single lines of it, so that it can
+    /// be told line by line.
+    pub fn keeps_lines(&self, text: &str) -> bool {
+        let lines: Vec<String> = text.split('\n').map(|line| self.all_masked(line).into()).collect();
+        self.all_masked(text).as_str() == lines.join("\n")
+    }
+
+    /// Returns whether a value is what its own resource hides.
+    pub fn is_own(&self, change: &Value, text: &str) -> bool {
+        let mut own = Vec::new();
+        collect_change(change, &mut own);
+        own.iter().any(|own| own == text)
+    }
+
+    fn leaves(&self, document: &Value) -> Value {
+        match document {
+            Value::String(text) => self.all_masked(text).as_str().into(),
+            Value::Array(items) => items.iter().map(|item| self.leaves(item)).collect(),
+            Value::Object(map) => {
+                let masked =
+                    |(key, item): (&String, &Value)| (self.all_masked(key).into(), self.leaves(item));
+                map.iter().map(masked).collect::<serde_json::Map<String, Value>>().into()
+            }
+            plain => plain.clone(),
+        }
+    }
+
     /// Returns whether a value holds what must not be shown, or equals what its own resource hides.
     fn tells(&self, value: &Value, own: &[String]) -> bool {
         let mut leaves = Vec::new();
         collect_leaves(value, &mut leaves);
-        let is_told = |leaf: &String| {
-            own.contains(leaf) || self.sensitive.iter().any(|secret| leaf.contains(secret.as_str()))
-        };
-        let text = value.to_string();
-        leaves.iter().any(|leaf| is_told(leaf) || self.mask.masked(leaf) != leaf.as_str())
-            || self.mask.masked(&text) != text.as_str()
+        let is_told = |text: &str| Mask::masked(self, text) != text;
+        leaves.iter().any(|leaf| own.contains(leaf) || is_told(leaf)) || is_told(&value.to_string())
+    }
+}
+
+/// Hides what is secret elsewhere, and what tofu marks.
+impl Mask for PlanSecrets<'_> {
+    fn masked<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let Some(sensitive) = &self.sensitive else { return Cow::Borrowed(MASK) };
+        match self.mask.masked(text) {
+            Cow::Borrowed(text) => sensitive.line(text),
+            Cow::Owned(text) => Cow::Owned(sensitive.line(&text).into_owned()),
+        }
     }
 }
 

@@ -163,7 +163,8 @@ impl Step {
 }
 
 fn is_name(key: &str) -> bool {
-    !key.is_empty() && key.chars().all(|char| char.is_alphanumeric() || matches!(char, '_' | '-'))
+    let is_part = |char: char| char.is_alphanumeric() || matches!(char, '_' | '-');
+    key.starts_with(|char: char| char.is_alphabetic() || char == '_') && key.chars().all(is_part)
 }
 
 /// Returns whether a document of marks has any.

@@ -127,7 +127,7 @@ impl<'a> ChangeWriter<'a> {
         for part in parts_of(address) {
             let line = lines.len() - 1;
             let room = if line == 0 { room } else { room.saturating_sub(4) };
-            let part = shortened(part, room);
+            let part = if self.values == Values::Whole { part.to_owned() } else { shortened(part, room) };
             if lines[line].is_empty() || text_width(&lines[line]) + text_width(&part) <= room {
                 lines[line].push_str(&part);
             } else {
@@ -147,7 +147,7 @@ impl<'a> ChangeWriter<'a> {
             let (sign, tone) = if line.added { ("+", Tone::Good) } else { ("-", Tone::Bad) };
             let text = harmless(&line.text, &[]).replace('\t', "    ");
             let room = self.room.saturating_sub(INDENT + 4);
-            let text = if self.values == Values::Cut { excerpts(&text, "", room).0 } else { text };
+            let text = if self.values == Values::Cut { cut(None, &text, room).1 } else { text };
             let line = format!("{:1$}{2} {text}", "", INDENT + 2, self.terminal.paint_data(tone, sign));
             lines.extend(self.wrapped(&line));
         }
@@ -156,7 +156,7 @@ impl<'a> ChangeWriter<'a> {
 
     /// Writes `name: old → new`, and that it forces a replacement if it does.
     fn named_value(&self, name: &str, one: &AttributeChange, indent: usize) -> Vec<String> {
-        let name = self.short_path(name);
+        let (full, name) = (name, self.short_path(name));
         let (text, forces) = (|value: &str| harmless(value, &[]).into_owned(), self.forces(one));
         let (before, after) = match (&one.before, &one.after) {
             (Some(before), Some(after)) if before != after => (Some(text(before)), text(after)),
@@ -185,6 +185,8 @@ impl<'a> ChangeWriter<'a> {
             return vec![line(before.as_deref(), &after)];
         }
         let (before, after) = cut(before.as_deref(), &after, self.room.saturating_sub(indent + 4));
+        // On a line of its own there is room for more of the name.
+        let name = shortened(full, self.room.saturating_sub(indent + 1 + text_width(&forces)).max(NARROWEST));
         let mut lines = vec![format!("{:indent$}{name}:{forces}", "")];
         lines.extend(before.map(|before| format!("{:1$}{before}", "", indent + 4)));
         let arrow = if lines.len() > 1 { "→ " } else { "" };
@@ -200,29 +202,40 @@ impl<'a> ChangeWriter<'a> {
     }
 
     fn short_path(&self, path: &str) -> String {
+        if self.values == Values::Whole {
+            return path.to_owned();
+        }
         shortened(path, self.room.saturating_sub(INDENT + 24).max(NARROWEST))
     }
 
-    /// Breaks a line at spaces; a word that is wider than the screen is shortened.
+    /// Breaks a line at spaces; a word that is wider than the screen is shortened, unless all is wanted.
     fn wrapped(&self, line: &str) -> Vec<String> {
         if text_width(line) <= self.room {
             return vec![line.to_owned()];
         }
-        let longest = self.room.saturating_sub(INDENT + 4);
+        let longest = match self.values {
+            Values::Cut => self.room.saturating_sub(INDENT + 4),
+            Values::Whole => usize::MAX,
+        };
         let words: Vec<String> = line.split(' ').map(|word| shortened(word, longest)).collect();
         let line = words.join(" ");
         wrap(&line, self.room.saturating_add(1), INDENT + 4).lines().map(str::to_owned).collect()
     }
 }
 
-/// Cuts one value, or two where they are alike.
+/// Cuts one value, or two where they are alike, so that each has room on a screen.
 fn cut(before: Option<&str>, after: &str, room: usize) -> (Option<String>, String) {
-    match before {
-        Some(before) => {
-            let (before, after) = excerpts(before, after, room);
-            (Some(before), after)
+    // Some letters take two places.
+    let mut letters = room;
+    loop {
+        let (one, other) = match before {
+            Some(before) => excerpts(before, after, letters),
+            None => (String::new(), excerpts(after, "", letters).0),
+        };
+        if letters == 0 || text_width(&one).max(text_width(&other)) <= room {
+            return (before.map(|_| one), other);
         }
-        None => (None, excerpts(after, "", room).0),
+        letters -= 1;
     }
 }
 

@@ -435,7 +435,10 @@ impl Console {
     /// Says how to see what is folded away.
     fn way_to_all(&self, stack: &StackId) -> String {
         let is_saved = self.command == RunCommand::Plan && self.scope.plans_dir.is_none();
-        let again = "the same command with `--details all`";
+        let again = match &self.scope.in_full {
+            Some(command) => format!("`{command}`"),
+            None => "the same command with `--details all`".to_owned(),
+        };
         match is_saved && !self.scope.keeps_no_plans {
             true => {
                 format!("see all of a stack: `infra show {} --plan`, of all: {again}", quoted(stack.as_str()))

@@ -46,7 +46,7 @@ pub(super) fn fold(stacks: &[StackChanges], room: usize) -> Folded {
 fn choose(stacks: &[StackChanges], room: usize) -> Vec<Vec<Shown>> {
     let entries = || stacks.iter().flat_map(|stack| &stack.entries);
     let headings: usize = stacks.iter().map(|stack| stack.heading.len()).sum();
-    let heads: usize = entries().map(|entry| entry.head.len() + entry.causes.len()).sum();
+    let heads: usize = entries().map(head_height).sum();
     let bodies = |cap: usize| entries().map(|entry| height(entry, cap)).sum::<usize>();
     let fits = |cap: &usize| headings + heads + bodies(*cap) <= room;
     let capped = |cap: usize| -> Vec<Vec<Shown>> {
@@ -97,23 +97,36 @@ fn with_some_heads(stacks: &[StackChanges], room: usize) -> Vec<Vec<Shown>> {
     };
     let mut shown: Vec<Vec<Shown>> = stacks.iter().map(grave).collect();
     let entries = stacks.iter().flat_map(|stack| &stack.entries);
-    let needed: usize =
-        entries.filter(|entry| entry.is_grave).map(|one| one.head.len() + one.causes.len()).sum();
+    let needed: usize = entries.filter(|entry| entry.is_grave).map(head_height).sum();
     // Each stack has a line that counts the rest.
     let mut left = room.saturating_sub(needed + stacks.len());
     loop {
         let before = left;
         for (stack, shown) in stacks.iter().zip(&mut shown) {
             let Some(next) = shown.iter().position(|one| !one.head) else { continue };
-            let height = stack.entries[next].head.len() + stack.entries[next].causes.len();
+            let height = head_height(&stack.entries[next]);
             if height <= left {
                 (shown[next].head, left) = (true, left - height);
             }
         }
         if left == before {
-            return shown;
+            break;
         }
     }
+    stacks.iter().zip(&mut shown).for_each(|(stack, shown)| show_last(stack, shown));
+    shown
+}
+
+/// Shows the only one that is left out, where the line that counts it is as high.
+fn show_last(stack: &StackChanges, shown: &mut [Shown]) {
+    let mut left_out = shown.iter_mut().zip(&stack.entries).filter(|(shown, _)| !shown.head);
+    if let (Some((last, entry)), None) = (left_out.next(), left_out.next()) {
+        last.head = head_height(entry) <= 1;
+    }
+}
+
+fn head_height(entry: &Entry) -> usize {
+    entry.head.len() + entry.causes.len()
 }
 
 fn lines_of(stack: &StackChanges, shown: &[Shown]) -> Vec<String> {

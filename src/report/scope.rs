@@ -24,6 +24,8 @@ pub struct Scope {
     pub unattended: bool,
     /// What else the same command needs to go on, such as a yes beforehand.
     pub to_go_on: Option<String>,
+    /// The same command once more, with every attribute; nothing where it cannot be said.
+    pub in_full: Option<String>,
     /// What was passed on to tofu.
     pub passed: Passed,
     /// Stacks that must not lose anything without a word.

@@ -51,6 +51,14 @@ impl Redactor {
         Ok(Self { matcher, values })
     }
 
+    /// Makes a redactor that looks for each value as a whole only: a line of it may stand elsewhere by chance.
+    pub fn of_whole<V: AsRef<[u8]>>(values: impl IntoIterator<Item = V>) -> Result<Self> {
+        let mut forms = Forms::default();
+        let values = values.into_iter().filter(|value| forms.add_whole(value.as_ref())).count();
+        let matcher = (values > 0).then(|| Matcher::new(&forms)).transpose()?.map(Arc::new);
+        Ok(Self { matcher, values })
+    }
+
     /// Returns whether there is nothing to mask.
     pub const fn is_empty(&self) -> bool {
         self.matcher.is_none()

@@ -42,7 +42,15 @@ impl Forms {
     /// Adds a value; returns whether it is long enough to be masked.
     pub fn add(&mut self, value: &[u8]) -> bool {
         let lines = value.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
-        let pieces = [value, value.trim_ascii()].into_iter().chain(lines);
+        self.add_pieces([value, value.trim_ascii()].into_iter().chain(lines))
+    }
+
+    /// Adds a value, but none of its lines; returns whether it is long enough to be masked.
+    pub fn add_whole(&mut self, value: &[u8]) -> bool {
+        self.add_pieces([value, value.trim_ascii()].into_iter())
+    }
+
+    fn add_pieces<'a>(&mut self, pieces: impl Iterator<Item = &'a [u8]>) -> bool {
         let mut added = false;
         for piece in pieces.filter(|piece| is_long_enough(piece)) {
             self.add_piece(piece);

@@ -73,6 +73,8 @@ impl Causes {
 pub(super) struct SharedCause<'a> {
     /// The first of its stacks, in whose words it is told.
     pub report: &'a StackReport,
+    /// The run, whose record has all of them.
+    pub run: &'a str,
     pub stacks: Vec<&'a StackId>,
     /// In what the stacks differ, with the number of those that have it.
     pub own: BTreeMap<String, usize>,
@@ -103,7 +105,10 @@ impl<'a> SharedCause<'a> {
         let own: Vec<String> = self.own.iter().map(|(name, count)| format!("{name} ({count})")).collect();
         let own = (own.len() > 1).then(|| format!("each with its own: {}", first_of(&own)));
         let names: Vec<String> = self.stacks.iter().map(ToString::to_string).collect();
-        own.into_iter().chain([first_of(&names)]).collect()
+        let all = (names.len() > NAMED + 1).then(|| format!("all of them: `infra runs show {} --json`", self.run));
+        let hint = self.error().and_then(|error| error.hint.as_ref());
+        let hint = hint.map(|_| "the hint above is for each of them".to_owned());
+        own.into_iter().chain([first_of(&names)]).chain(all).chain(hint).collect()
     }
 }
 
@@ -123,7 +128,8 @@ pub(super) fn shared_causes(report: &RunReport) -> Vec<SharedCause<'_>> {
     let mut causes: BTreeMap<String, SharedCause<'_>> = BTreeMap::new();
     for stack in &report.stacks {
         let Some(essence) = essence_of(stack) else { continue };
-        let fresh = || SharedCause { report: stack, stacks: Vec::new(), own: BTreeMap::new() };
+        let run = &report.run_id;
+        let fresh = || SharedCause { report: stack, run, stacks: Vec::new(), own: BTreeMap::new() };
         if !causes.contains_key(&essence.key) {
             order.push(essence.key.clone());
         }

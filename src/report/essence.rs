@@ -22,6 +22,11 @@ impl Essence {
     /// Returns that of an error.
     pub fn of_error(stack: &StackId, error: &StackError) -> Self {
         let code = error.code.as_deref().unwrap_or_default();
+        // What is said of several stacks at once is the same for each of them, their names among it.
+        if error.summary.starts_with("stacks ") {
+            let key = [code, &error.summary, &error.detail].join("\n");
+            return Self { key, own: BTreeSet::new() };
+        }
         let lines = error.detail.lines().filter(|line| !is_own_line(line));
         Self::of_lines(stack, [code, &error.summary].into_iter().chain(lines))
     }
@@ -120,10 +125,11 @@ fn names_stack(stack: &StackId, core: &str, is_quoted: bool) -> bool {
     let id = stack.as_str();
     let folder = id.split('@').next().unwrap_or(id);
     let is_named = [id, folder, stack.file_name().as_str()].contains(&core);
+    let is_address = core.contains("://");
     let is_path = core.contains('/') && core.strip_suffix(folder).is_some_and(|above| above.ends_with('/'))
         || core.starts_with(&format!("{folder}/"))
         || core.contains(&format!("/{folder}/"));
-    (is_named && (is_quoted || id.contains('/'))) || is_path
+    (is_named && (is_quoted || id.contains('/'))) || (is_path && !is_address)
 }
 
 fn is_provider(before: &str, core: &str) -> bool {

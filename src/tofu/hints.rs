@@ -54,6 +54,17 @@ const MODULE: &[&str] =
 /// What OpenTofu's http backend says of wrong credentials.
 const REFUSED: &[&str] = &["requires auth", "invalid auth"];
 
+/// What the s3 backend says of credentials that are not there, or are of no use.
+const NO_CREDENTIALS: &[&str] = &[
+    "No valid credential sources found",
+    "failed to get shared config profile",
+    "InvalidClientTokenId",
+    "InvalidAccessKeyId",
+    "SignatureDoesNotMatch",
+    "ExpiredToken",
+    "the SSO session has expired or is invalid",
+];
+
 /// What a server says that wants a certificate of its client, or another one.
 const CERTIFICATE: &[&str] =
     &["tls: certificate required", "tls: bad certificate", "tls: unknown certificate"];
@@ -68,7 +79,7 @@ pub fn cause_of(diagnostic: &Diagnostic) -> Option<Kind> {
     let is_of_a_module = mentions(MODULE);
     if diagnostic.address.is_some() || (diagnostic.place.is_some() && !is_of_a_module) {
         None
-    } else if mentions(REFUSED) || mentions(CERTIFICATE) {
+    } else if mentions(REFUSED) || mentions(CERTIFICATE) || mentions(NO_CREDENTIALS) {
         Some(Kind::Refused)
     } else if mentions(SILENCE) || mentions(&["could not connect to"]) {
         Some(Kind::Unavailable)
@@ -99,6 +110,14 @@ const TABLE: &[Row] = &[
             "the backend block in `{path}` got its user and password from TF_HTTP_USERNAME and TF_HTTP_PASSWORD \
              (`tfstate_username`, `tfstate_password`); check them",
             "see what is set: `infra doctor`",
+        ],
+    },
+    Row {
+        texts: NO_CREDENTIALS,
+        hints: &[
+            "the backend block in `{path}` found no credentials that hold: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and \
+             AWS_SECRET_ACCESS_KEY, or put `aws_access_key_id` and `aws_secret_access_key` into the secrets file",
+            "see what is found: `infra doctor`",
         ],
     },
     Row {

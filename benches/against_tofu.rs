@@ -35,7 +35,9 @@ fn main() {
     let stacks = Pair::measure(|| lab.infra(&["stacks"]), || lab.tofu(&["version"]));
     let key = Pair::measure(|| lab.plan_key(), || lab.tofu(&["version"]));
     let memory = peak_memory(lab.infra(&["plan"]));
-    let page = page(&plan, &start, &stacks, &key, memory);
+    let many = Many::build(&dir.path().join("many"), lab.tofu.clone());
+    let details = many.measure();
+    let page = page(&plan, &start, &stacks, &key, memory) + &many_lines(&details);
     println!("{page}");
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
     std::fs::write(target, page).unwrap();
@@ -84,6 +86,86 @@ impl Lab {
     fn tofu(&self, args: &[&str]) -> Command {
         command(&self.tofu, &self.bare, args)
     }
+}
+
+/// How many stacks change in the plan over many.
+const STACKS: usize = 8;
+
+/// Stacks that were applied and then changed, and the same with bare tofu and local states.
+struct Many {
+    tofu: PathBuf,
+    served: PathBuf,
+    bare: PathBuf,
+}
+
+/// What plans over many stacks cost beside each other.
+struct ManyPlans {
+    /// With attributes, beside addresses alone.
+    addresses: Pair,
+    /// With attributes, beside a loop of bare tofu.
+    bare: Pair,
+    /// Nothing changes, beside a loop of bare tofu.
+    quiet: Pair,
+}
+
+impl Many {
+    fn build(dir: &Path, tofu: PathBuf) -> Self {
+        let many = Self { tofu, served: dir.join("served"), bare: dir.join("bare") };
+        many.write("1");
+        finish(many.infra(&["apply", "--all", "--yes"]));
+        finish(many.bare("init -input=false && \"$TOFU\" apply -auto-approve"));
+        many
+    }
+
+    fn write(&self, value: &str) {
+        let resources = RESOURCES.replace("thing $", &format!("thing {value} $"));
+        for number in 0..STACKS {
+            let served = self.served.join(format!("infrastructure/s{number}"));
+            let bare = self.bare.join(format!("s{number}"));
+            let text = format!("terraform {{\n  backend \"http\" {{}}\n}}\n{resources}");
+            for (folder, text) in [(served, &text), (bare, &resources)] {
+                std::fs::create_dir_all(&folder).unwrap();
+                std::fs::write(folder.join("main.tf"), text).unwrap();
+            }
+        }
+    }
+
+    fn measure(&self) -> ManyPlans {
+        let loops = || self.bare("plan -no-color -input=false -out=plan");
+        // As many at once as in the loop, so that only the work itself is compared.
+        let plan = |how: &[&str]| self.infra(&[&["plan", "--all", "--parallelism", "1"], how].concat());
+        let quiet = Pair::measure(|| plan(&[]), loops);
+        self.write("2");
+        let addresses = Pair::measure(|| plan(&[]), || plan(&["--details", "addresses"]));
+        ManyPlans { quiet, addresses, bare: Pair::measure(|| plan(&[]), loops) }
+    }
+
+    fn infra(&self, args: &[&str]) -> Command {
+        command(Path::new(env!("CARGO_BIN_EXE_infra")), &self.served, args)
+    }
+
+    /// Runs tofu in each folder, one after the other.
+    fn bare(&self, words: &str) -> Command {
+        let script = format!("for dir in s*; do (cd $dir && \"$TOFU\" {words}) || exit 1; done");
+        let mut command = command(Path::new("/bin/sh"), &self.bare, &["-c", &script]);
+        command.env("TOFU", &self.tofu);
+        command
+    }
+}
+
+fn many_lines(plans: &ManyPlans) -> String {
+    let plan = format!("`infra plan --all`, {STACKS} warm stacks of 20 resources, one at a time");
+    format!(
+        "\n| {STACKS} stacks | beside what | ratio |\n|---|---|---|\n\
+         | {plan}, all change, attributes shown | the same with `--details addresses` | {:.2} |\n\
+         | the same | a loop of `tofu plan`, local states | {:.2} |\n\
+         | {plan}, nothing changes | a loop of `tofu plan`, local states | {:.2} |\n\n\
+         Attributes are read by one `tofu show -json` for each stack that changes, which costs about as much as \
+         its plan; with several at once it runs while others still plan.\n",
+        plans.addresses.ratio(),
+        plans.bare.ratio(),
+        plans.quiet.ratio(),
+    )
 }
 
 fn command(program: &Path, dir: &Path, args: &[&str]) -> Command {

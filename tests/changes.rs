@@ -380,7 +380,10 @@ fn what_is_sensitive_is_hidden_in_any_form_and_the_rest_is_told() {
     let document = project.run("show x --plan --json").succeeds();
     assert!(!run.stdout.contains("canary-"), "{run}");
     for secret in ["hunter2", "dXNlcjpodW50ZXIy"] {
-        assert!(!document.stdout.contains(secret) && !run.stdout.contains(secret), "{secret}: {run}{document}");
+        assert!(
+            !document.stdout.contains(secret) && !run.stdout.contains(secret),
+            "{secret}: {run}{document}"
+        );
     }
 }
 

@@ -329,7 +329,12 @@ fn one_cause_that_hits_many_stacks_is_told_once_with_their_names() {
 
     let run = project.run("plan --all --parallelism 1").exits(69);
 
+    let (_, all) = run.stderr.split_once("all of them: `infra ").expect("the way to all names");
+    let all = all.split('`').next().unwrap_or_default();
+    let id = all.split(' ').nth(2).expect("a run");
     let told = told(&run).replace(&project_name(&project), "lab").replace(&version(&run), "1.x");
+    let told = told.replace(id, "RUN");
+    project.run(all).succeeds().stdout_has("\"a/s14\"");
     insta::assert_snapshot!(told, @r"
       lab · 15 stacks · 1 at once · tofu 1.x
       · a/s01    initialising
@@ -351,8 +356,11 @@ fn one_cause_that_hits_many_stacks_is_told_once_with_their_names() {
       ✗ 14 stacks failed for one reason: Failed to resolve provider packages
           each with its own: localhost:1/acme/even (7), localhost:1/acme/odd (7)
           a/s01, a/s02, a/s03, a/s04, a/s05, a/s06, a/s07, a/s08, a/s09, a/s10, a/s11, a/s12 and 2 more
+          all of them: `infra runs show RUN --json`
+          the hint above is for each of them
 
       14 failed · 1 with changes ·
+
       next: mend what failed, then `infra plan --resume`
     ");
     let events = project.newest_events();
@@ -385,6 +393,37 @@ fn one_cause_is_told_once_to_who_wants_failures_only_and_to_each_stack_with_v() 
     assert!(quiet.stderr.contains("✗ 6 stacks failed for one reason: "), "{quiet}");
     assert!(quiet.stderr.contains("      a/s1, a/s2, a/s3, a/s4, a/s5, a/s6\n"), "{quiet}");
     assert_eq!(verbose.stderr.matches("error[unavailable]").count(), 6, "{verbose}");
+}
+
+#[test]
+fn a_state_that_several_stacks_share_is_one_cause() {
+    let shared =
+        |key: &str| format!("terraform {{\n  backend \"local\" {{\n    path = \"{key}\"\n  }}\n}}\n");
+    let project = Project::new().stack("a/x", &shared("/tmp/one")).stack("a/y", &shared("/tmp/one"));
+
+    let run = project.stack("a/z", SIMPLE).run("plan --all").exits(65);
+
+    assert_eq!(run.stderr.matches("error[state-shared]").count(), 1, "{run}");
+    run.stderr_has("a/y  failed like a/x").stderr_has("a/z  +1 ~0 -0");
+}
+
+#[test]
+fn a_bucket_without_credentials_is_refused_with_what_to_set() {
+    let bucket = |key: &str| {
+        let lines = format!("bucket = \"b\"\n    key = \"{key}\"\n    region = \"eu-central-1\"");
+        format!("terraform {{\n  backend \"s3\" {{\n    {lines}\n  }}\n}}\n")
+    };
+    let project = Project::new().stack("a/s3", &bucket("s3")).stack("a/x", &bucket("x"));
+    let project = project.env("AWS_EC2_METADATA_DISABLED", "true").env("AWS_CONFIG_FILE", "/nowhere");
+    let project = project.env("AWS_SHARED_CREDENTIALS_FILE", "/nowhere");
+
+    let run = project.run("plan --all --parallelism 1").exits(77);
+
+    assert_eq!(run.stderr.matches("error[refused]").count(), 1, "{run}");
+    run.stderr_has(
+        "hint: the backend block in `infrastructure/a/s3` found no credentials that hold: set AWS_PROFILE",
+    );
+    project.run("plan x").exits(77);
 }
 
 #[test]

@@ -105,7 +105,8 @@ impl<'a> SharedCause<'a> {
         let own: Vec<String> = self.own.iter().map(|(name, count)| format!("{name} ({count})")).collect();
         let own = (own.len() > 1).then(|| format!("each with its own: {}", first_of(&own)));
         let names: Vec<String> = self.stacks.iter().map(ToString::to_string).collect();
-        let all = (names.len() > NAMED + 1).then(|| format!("all of them: `infra runs show {} --json`", self.run));
+        let all =
+            (names.len() > NAMED + 1).then(|| format!("all of them: `infra runs show {} --json`", self.run));
         let hint = self.error().and_then(|error| error.hint.as_ref());
         let hint = hint.map(|_| "the hint above is for each of them".to_owned());
         own.into_iter().chain([first_of(&names)]).chain(all).chain(hint).collect()

@@ -425,7 +425,10 @@ impl Console {
         if let Some(stack) = self.plan_screen().show(ordered, beside) {
             self.note(&format!("  folded to fit: {}", self.way_to_all(&stack)));
         }
-        self.note("");
+        // Where stdout goes elsewhere, nothing stands between the two.
+        if self.terminal.out_columns().is_some() {
+            self.note("");
+        }
     }
 
     const fn plan_screen(&self) -> PlanScreen {

@@ -5,8 +5,6 @@
 //! either. Nor is one that holds a secret of an encrypted file, nor what stands, or stood,
 //! in its place. Pure.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use super::plan_value::{Step, has_mark, written};
@@ -82,7 +80,8 @@ impl<'a> PlanSecrets<'a> {
 
     /// Returns a text without what must not be shown, nor what tofu marks elsewhere.
     pub fn all_masked(&self, text: &str) -> Safe {
-        Safe::through(self, text)
+        let Some(sensitive) = &self.sensitive else { return MASK.into() };
+        Safe::through(sensitive, &self.mask.masked(text))
     }
 
     /// Returns where a value stands; names of attributes tell nothing, keys below them may.
@@ -133,19 +132,8 @@ impl<'a> PlanSecrets<'a> {
     fn tells(&self, value: &Value, own: &[String]) -> bool {
         let mut leaves = Vec::new();
         collect_leaves(value, &mut leaves);
-        let is_told = |text: &str| Mask::masked(self, text) != text;
+        let is_told = |text: &str| self.all_masked(text).as_str() != text;
         leaves.iter().any(|leaf| own.contains(leaf) || is_told(leaf)) || is_told(&value.to_string())
-    }
-}
-
-/// Hides what is secret elsewhere, and what tofu marks.
-impl Mask for PlanSecrets<'_> {
-    fn masked<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let Some(sensitive) = &self.sensitive else { return Cow::Borrowed(MASK) };
-        match self.mask.masked(text) {
-            Cow::Borrowed(text) => sensitive.line(text),
-            Cow::Owned(text) => Cow::Owned(sensitive.line(&text).into_owned()),
-        }
     }
 }
 

@@ -100,6 +100,7 @@ pub use given::{Given, GivenItem};
 pub use init::is_prepared_by;
 pub use inspect::{
     Formatted, format_files, pass_through, read_addresses, read_outputs, read_text, release_foreign_lock,
+    unopened_for,
 };
 pub use known_states::{KeptStates, kept_states, note_missing, note_state, tell_noted};
 pub use left_behind::{LeftBehind, left_behind};
@@ -119,7 +120,7 @@ pub use secret_files::secret_files_of;
 pub use session::{Session, SessionParts, StateNeed};
 pub use shared_copies::fetch_copies;
 pub use showing::{Sensitive, read_document, read_everything};
-pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, load_secrets};
+pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, Unopened, load_secrets};
 pub use state_check::{
     StateCheck, check_states, require_own, require_states, sound_states, use_former_names,
 };

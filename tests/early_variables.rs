@@ -269,7 +269,7 @@ fn the_only_backend_file_of_a_folder_is_given_to_init_and_several_are_a_question
     assert_eq!(listed[0]["backend"]["identity"], "local:infrastructure/x/prod.tfstate");
 
     project.write("infrastructure/x/dev.backend", "path = \"dev.tfstate\"\n");
-    let run = project.run("plan").exits(1);
+    let run = project.run("plan").exits(65);
     run.stderr_has("several backend files: `dev.backend`, `prod.tfbackend`")
         .stderr_has("backend_config: [dev.backend]");
     project.run("validate").succeeds();
@@ -296,7 +296,7 @@ fn files_and_settings_of_infra_yaml_are_given_to_the_backend_in_their_order() {
     project.write("infra.yaml", &config("[gone.conf]", "[7]"));
     project.run("stacks").exits(65).stderr_has("the name of a file");
     project.write("infra.yaml", &config("[gone.conf]", "[]"));
-    project.run("plan x").exits(1).stderr_has("names a backend file that is not there: `gone.conf`");
+    project.run("plan x").exits(65).stderr_has("names a backend file that is not there: `gone.conf`");
 }
 
 #[test]
@@ -327,4 +327,76 @@ fn the_tofu_before_takes_early_variables_too() {
     }
     project.run("show").succeeds();
     project.run("destroy --yes").succeeds();
+}
+
+#[test]
+fn what_cannot_be_opened_is_left_out_where_only_early_values_are_needed() {
+    let key = AgeKey::new();
+    let plain = "variable \"token\" {\n  default = \"\"\n}\nresource \"terraform_data\" \"a\" {}\n\
+                 output \"o\" {\n  value = \"here\"\n}\n";
+    let served = format!("{plain}terraform {{\n  backend \"http\" {{}}\n}}\n");
+    let fed = "variable \"o\" {}\noutput \"got\" {\n  value = var.o\n}\n";
+    let project = Project::new().stack("open", &served).stack("shut", ENCRYPTED).stack("fed", fed);
+    let project = project.config("name: lab\nstacks:\n  fed:\n    inputs: { o: open.o }\n");
+    encrypt(&project, &key, "infrastructure/open/secrets.sops.yaml", "token: c4n4ry-token\n");
+    let secret = format!("encryption_passphrase: {PASSPHRASE}\n");
+    encrypt(&project, &key, "infrastructure/shut/secrets.sops.yaml", &secret);
+    let with_key = |args: &str| {
+        let mut command = project.command(args);
+        command.env("SOPS_AGE_KEY", &key.secret);
+        support::Running::start(command, args).wait()
+    };
+    with_key("apply open shut --yes").succeeds();
+
+    // Whoever has no key reads what needs none, is told what was left out, and tofu judges the rest.
+    for args in ["init open", "output open o --raw", "show open", "state list open", "state pull open"] {
+        project.run(args).succeeds().stderr_has("stays shut and is left out").stderr_has("SOPS_AGE_KEY");
+    }
+    project.run("tofu --stack open -- state list").succeeds();
+    project.run("state rm open terraform_data.a").succeeds();
+    project.run("apply fed --yes").succeeds();
+    for args in ["output shut", "show shut", "state list shut"] {
+        project.run(args).exits(1).stderr_has("left out").stderr_has("encryption_passphrase");
+    }
+    project.run("validate --all").succeeds();
+    for args in ["plan open", "drift shut", "tofu --stack open -- plan"] {
+        project.run(args).exits(77).stderr_has("cannot decrypt");
+    }
+    assert_eq!(with_key("output shut thing --raw").succeeds().stdout, "one");
+}
+
+#[test]
+fn a_state_is_never_written_in_the_clear_because_its_passphrase_stayed_shut() {
+    let key = AgeKey::new();
+    let served = "terraform {\n  backend \"http\" {}\n}\nresource \"terraform_data\" \"a\" {}\n";
+    let project = Project::new().stack("x", served);
+    let secret = format!("state_encryption_passphrase: {PASSPHRASE}\n");
+    encrypt(&project, &key, "infrastructure/x/secrets.sops.yaml", &secret);
+    let state =
+        r#"{"version":4,"terraform_version":"1.12.6","serial":1,"lineage":"l","outputs":{},"resources":[]}"#;
+    project.write("s.json", state);
+
+    project.run("state push x s.json").exits(77).stderr_has("cannot decrypt");
+    project.run("tofu --stack x -- workspace new w").exits(77);
+    project.run("init x").succeeds().stderr_has("left out");
+}
+
+#[test]
+fn what_follows_the_dashes_reaches_what_is_evaluated_early_too() {
+    let project = Project::new().stack("x", &MODULE.replace("default = \"aws\"", ""));
+    for cloud in ["aws", "gcp"] {
+        project.write(&format!("infrastructure/x/servers/{cloud}/main.tf"), &made(cloud));
+    }
+    project.write("infrastructure/x/terraform.tfvars.json", r#"{"cloud": "aws"}"#);
+    project.write("infrastructure/x/gcp.conf", "cloud = \"gcp\"\n");
+
+    project.run("plan -- -var cloud=gcp").succeeds();
+    project.run("plan -- -var-file=gcp.conf").succeeds().stderr_lacks("initialising");
+    // An `init` that fails has changed what lies there, so the next one is not skipped.
+    project.run("plan -- -var cloud=nowhere").exits(1);
+    project.run("plan").succeeds();
+    project.run("apply --yes").succeeds();
+    assert_eq!(project.run("output x made --raw").succeeds().stdout, "aws");
+    project.run("init -- -var cloud=gcp").succeeds();
+    project.run("plan").succeeds();
 }

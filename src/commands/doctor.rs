@@ -15,7 +15,7 @@ use super::deps;
 use super::locks::{Looked, StackLock, load_locks};
 use super::trust::{gate, things};
 use super::workspace::Workspace;
-use crate::engine::{self, StackSecrets};
+use crate::engine::{self, StackSecrets, Unopened};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Stack, StackId, counted, few};
 use crate::report::{Asking, Terminal, Tone, passphrase_prompt};
@@ -386,7 +386,7 @@ async fn open_secrets(
     });
     let mut findings: Vec<Finding> = exposed.collect();
     let stacks: Vec<&Stack> = workspace.stacks.iter().collect();
-    let opened = engine::load_secrets(&keyring, &workspace.project, &stacks).await;
+    let opened = engine::load_secrets(&keyring, &workspace.project, &stacks, |_| Unopened::Ends).await;
     findings.push(match &opened {
         Ok(secrets) if secrets.values().all(StackSecrets::is_empty) => {
             Finding::pass("secrets", "no encrypted files")

@@ -6,6 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use super::Context;
 use super::locks::{Homes, Looked, StackLock, load_locks, process_words};
 use super::stack_args::{StackArgs, stack_names};
+use super::var_args::VarArgs;
 use super::workspace::{Purpose, Workspace};
 use crate::backends::Release;
 use crate::engine::{self, HolderLife};
@@ -35,6 +36,8 @@ pub struct ForceUnlockArgs {
     /// Release it even though its holder is alive
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    variables: VarArgs,
 }
 
 /// What is to be released.
@@ -56,7 +59,7 @@ pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
     check(lock, &target, args)?;
     describe(lock, context);
     ask(&target.stack.id, args, context).await?;
-    release(&workspace, lock, target.stack, context).await
+    release(&workspace, lock, args, context).await
 }
 
 /// Ends where no lock was found: it is not locked, or its backend tells nobody but tofu.
@@ -71,7 +74,7 @@ async fn nothing_seen(
     match &target.lock_id {
         Some(lock_id) if !home.tells_its_lock() => {
             ask(id, args, context).await?;
-            release_by_tofu(workspace, target.stack, lock_id, context).await
+            release_by_tofu(workspace, (target.stack, lock_id), args, context).await
         }
         None if !home.tells_its_lock() => Err(needs_id(target.stack)),
         _ => {
@@ -168,7 +171,13 @@ async fn ask(stack: &StackId, args: &ForceUnlockArgs, context: &Context) -> Resu
     if yes { Ok(()) } else { Err(Error::failed("the lock was left as it is")) }
 }
 
-async fn release(workspace: &Workspace, lock: &StackLock, stack: &Stack, context: &Context) -> Result<Exit> {
+async fn release(
+    workspace: &Workspace,
+    lock: &StackLock,
+    args: &ForceUnlockArgs,
+    context: &Context,
+) -> Result<Exit> {
+    let stack = workspace.stack(&lock.stack)?;
     match lock.home.force_unlock(&lock.lock).await? {
         Release::Released => context.terminal.note(&format!("released the lock of `{}`", stack.id)),
         Release::Meanwhile => context.terminal.note(&format!("`{}` was released meanwhile", stack.id)),
@@ -177,21 +186,24 @@ async fn release(workspace: &Workspace, lock: &StackLock, stack: &Stack, context
             context.terminal.alert(&words);
             return Ok(Kind::Locked.exit());
         }
-        Release::ByTofu => return release_by_tofu(workspace, stack, &lock.lock.info.id, context).await,
+        Release::ByTofu => {
+            return release_by_tofu(workspace, (stack, &lock.lock.info.id), args, context).await;
+        }
     }
     Ok(Exit::OK)
 }
 
 async fn release_by_tofu(
     workspace: &Workspace,
-    stack: &Stack,
-    lock_id: &str,
+    (stack, lock_id): (&Stack, &str),
+    args: &ForceUnlockArgs,
     context: &Context,
 ) -> Result<Exit> {
     let id = &stack.id;
     let released =
         async |session: &engine::Session| engine::release_foreign_lock(session, stack, lock_id).await;
-    workspace.with_session(context, Purpose::states_of(std::slice::from_ref(id)), released).await?;
+    let purpose = Purpose::reading(std::slice::from_ref(id)).given(&args.variables);
+    workspace.with_session(context, purpose, released).await?;
     context.terminal.note(&format!("released the lock of `{id}`"));
     Ok(Exit::OK)
 }

@@ -11,7 +11,7 @@ use super::headings::OUTPUT;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
 use crate::backends::{HomeParts, StateHome, StatePlace, home_of, state_name, workspace_in_use};
-use crate::engine::{self, HolderLife, StackSecrets};
+use crate::engine::{self, HolderLife, StackSecrets, Unopened};
 use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, Environment, Project, Stack, StackId, StateLock, human_duration};
 use crate::report::Table;
@@ -171,7 +171,7 @@ async fn open_each(
     if stacks.is_empty() {
         return BTreeMap::new();
     }
-    match workspace.secrets_of(context, stacks).await {
+    match workspace.secrets_of(context, stacks, Unopened::Ends).await {
         Ok(all) => return all.into_iter().map(|(id, secrets)| (id, Ok(secrets))).collect(),
         // Whoever said no is not asked again for every stack.
         Err(error) if error.label() == Some(UNTRUSTED) => {
@@ -181,7 +181,8 @@ async fn open_each(
     }
     let mut opened = BTreeMap::new();
     for stack in stacks {
-        match workspace.secrets_of(context, &[stack]).await {
+        // What stays shut may be nothing that its backend asks for.
+        match workspace.secrets_of(context, &[stack], Unopened::LeftOut).await {
             Ok(own) => opened.extend(own.into_iter().map(|(id, secrets)| (id, Ok(secrets)))),
             Err(error) => drop(opened.insert(stack.id.clone(), Err(error))),
         }

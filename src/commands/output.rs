@@ -50,7 +50,7 @@ pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &args.stacks)?;
     let Asked { chosen, name, no_stack } = choose(&workspace, args, context)?;
     let (outputs, mask, sound) = workspace
-        .with_session(context, Purpose::states_of(&chosen).given(&args.variables), async |session| {
+        .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {
             let sound = Sound::of(session, &chosen).await?;
             Ok((engine::read_outputs(session, &sound.stacks).await?, session.mask(), sound))
         })

@@ -56,7 +56,7 @@ pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let plans = SavedPlans::at(workspace.project.plans_dir());
     workspace
-        .with_session(context, Purpose::states_of(&chosen).given(&args.variables), async |session| {
+        .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {
             let sound = match args.plan {
                 true => None,
                 false => Some(Sound::of(session, &chosen).await?),

@@ -17,11 +17,12 @@ use super::var_args::VarArgs;
 use super::workspace::{Purpose, Workspace};
 use super::{Context, configure, renamed};
 use crate::engine::{
-    self, Approval, GivenFiles, GivenItem, RunChoice, RunOptions, Session, StateCheck, StateNeed, WhenToInit,
+    self, Approval, GivenFiles, GivenItem, RunChoice, RunOptions, Session, StateCheck, StateNeed, Unopened,
+    WhenToInit,
 };
 use crate::error::{Error, Exit, Kind, Result};
 use crate::events::Events;
-use crate::model::{Backend, RunCommand, RunPlan, RunReport, Stack, StackId, Staying};
+use crate::model::{Backend, Project, RunCommand, RunPlan, RunReport, Stack, StackId, Staying};
 use crate::process;
 use crate::report::{Asking, Details, listen, read_durations};
 use crate::stacks::{self, SharedState, StateRisk};
@@ -106,6 +107,19 @@ impl Request {
         let ours = self.run.variables.items.iter().any(|item| matches!(item, GivenItem::File(_)));
         let is_file = |arg: &String| arg.trim_start_matches('-').split('=').next() == Some("var-file");
         if ours || self.extra.iter().any(is_file) { GivenFiles::Some } else { GivenFiles::None }
+    }
+
+    /// Returns what a secret means that cannot be had: `init` needs no more than what is evaluated early.
+    fn unopened(&self) -> Unopened {
+        let moves = |arg: &String| {
+            let name = arg.trim_start_matches('-').split('=').next().unwrap_or_default();
+            ["migrate-state", "force-copy"].contains(&name)
+        };
+        match self.command {
+            RunCommand::Init if self.extra.iter().any(moves) => Unopened::LeftOutOfWriting,
+            RunCommand::Init => Unopened::LeftOut,
+            _ => Unopened::Ends,
+        }
     }
 
     /// Makes a request with nothing special about it.
@@ -252,7 +266,9 @@ impl Beginning<'_> {
         let open = async |stacks: &[StackId]| {
             let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
             let given = &self.request.run.variables.items;
-            let purpose = Purpose { stacks, state, run_id, at_once, given };
+            let unopened = self.request.unopened();
+            let extra = &self.request.extra;
+            let purpose = Purpose { stacks, state, run_id, at_once, given, unopened, extra };
             self.workspace.open_session(self.context, events.clone(), purpose).await
         };
         match open(&looked_at).await {
@@ -283,7 +299,9 @@ impl Beginning<'_> {
             tell_staying(session, &options.staying);
         }
         let check = check_states(session, plan, request, context).await?;
-        Ok(StateCheck { shared: shared_states(&workspace.stacks, plan), ..check })
+        let mut shared = shared_states(&workspace.stacks, plan);
+        shared.extend(unclear_backends(&workspace.project, plan, request));
+        Ok(StateCheck { shared, ..check })
     }
 }
 
@@ -298,6 +316,19 @@ fn shared_states(stacks: &[Stack], plan: &RunPlan) -> BTreeMap<StackId, Error> {
         shared.extend(chosen.map(|id| (id.clone(), error.clone())));
     }
     shared
+}
+
+/// Returns the stacks of a run of which nobody can say what their backend is to be given.
+fn unclear_backends(project: &Project, plan: &RunPlan, request: &Request) -> BTreeMap<StackId, Error> {
+    let by_hand = request.extra.iter().any(|arg| arg.trim_start_matches('-').starts_with("backend-config"));
+    if by_hand || matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
+        return BTreeMap::new();
+    }
+    let unclear = plan.stacks().filter_map(|run| {
+        let error = stacks::backend_config(project, &run.stack).err()?;
+        Some((run.stack.id.clone(), error))
+    });
+    unclear.collect()
 }
 
 /// Looks where the states are, for commands that need them.

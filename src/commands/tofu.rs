@@ -34,8 +34,10 @@ pub struct TofuArgs {
 pub async fn run(args: &TofuArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone()))?;
     let stack = workspace.choose_one(args.stack.clone(), context)?;
+    let unopened = engine::unopened_for(&args.args);
+    let purpose = Purpose { unopened, ..Purpose::states_of(std::slice::from_ref(&stack.id)) };
     workspace
-        .with_session(context, Purpose::states_of(std::slice::from_ref(&stack.id)), async |session| {
+        .with_session(context, purpose, async |session| {
             engine::pass_through(session, stack, &args.args).await.inspect(|_| engine::tell_noted(session))
         })
         .await

@@ -1,6 +1,6 @@
 //! The project as commands need it: loaded, its stacks discovered, a tofu at hand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::Context;
@@ -12,13 +12,15 @@ use super::stack_args::StackArgs;
 use super::trust::{gate, things};
 use super::var_args::VarArgs;
 use crate::backends::{self, StatePlace};
-use crate::engine::{self, Given, GivenItem, RemovedStack, Session, SessionParts, StackSecrets, StateNeed};
+use crate::engine::{
+    self, Given, GivenItem, RemovedStack, Session, SessionParts, StackSecrets, StateNeed, Unopened,
+};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Environment, Project, Stack, StackId, StackSettings, counted};
 use crate::process;
 use crate::project;
-use crate::report::{Console, PlanOutput, listen, passphrase_prompt};
+use crate::report::{Console, PlanOutput, Tone, listen, passphrase_prompt};
 use crate::secrets::identities::Prompt;
 use crate::secrets::keyring::{KeyPlaces, KeyTrust, Keyring};
 use crate::stacks::{self, EarlyVariables, Selection, SettingsBook};
@@ -38,12 +40,27 @@ pub struct Purpose<'a> {
     pub at_once: Option<usize>,
     /// What the command line gives to variables.
     pub given: &'a [GivenItem],
+    /// What becomes of it when an encrypted file stays shut.
+    pub unopened: Unopened,
+    /// What the user wrote after `--`.
+    pub extra: &'a [String],
 }
 
 impl<'a> Purpose<'a> {
-    /// Returns the purpose of a command that looks into states.
+    /// Returns the purpose of a command that works with states, and needs every secret.
     pub const fn states_of(stacks: &'a [StackId]) -> Self {
-        Self { stacks, state: StateNeed::Yes, run_id: None, at_once: None, given: &[] }
+        let (state, unopened) = (StateNeed::Yes, Unopened::Ends);
+        Self { stacks, state, run_id: None, at_once: None, given: &[], unopened, extra: &[] }
+    }
+
+    /// Returns the purpose of a command that looks into states: what cannot be had is left to tofu to miss.
+    pub fn reading(stacks: &'a [StackId]) -> Self {
+        Self { unopened: Unopened::LeftOut, ..Self::states_of(stacks) }
+    }
+
+    /// Returns the purpose of a command that writes states, but evaluates no more than a look at them.
+    pub fn editing(stacks: &'a [StackId]) -> Self {
+        Self { unopened: Unopened::LeftOutOfWriting, ..Self::states_of(stacks) }
     }
 
     /// Returns the same purpose with what the command line gives to variables.
@@ -52,8 +69,8 @@ impl<'a> Purpose<'a> {
     }
 
     /// Returns the purpose of a command that touches files only.
-    pub const fn files_of(stacks: &'a [StackId]) -> Self {
-        Self { stacks, state: StateNeed::No, run_id: None, at_once: None, given: &[] }
+    pub fn files_of(stacks: &'a [StackId]) -> Self {
+        Self { state: StateNeed::No, ..Self::reading(stacks) }
     }
 }
 
@@ -272,6 +289,7 @@ impl Workspace {
             secrets,
             state: purpose.state,
             given,
+            passed: Given::passed_on(purpose.extra),
             processes: self.processes_of(&purpose),
             run_id: purpose.run_id,
         })
@@ -307,7 +325,12 @@ impl Workspace {
         }
         let prompt = passphrase_prompt(context.asking());
         let keyring = self.trusted_keyring(context, &stacks, things, &prompt).await?;
-        engine::load_secrets(&keyring, &self.project, &stacks).await
+        // Of a stack that only feeds others nothing but its outputs is wanted.
+        let unopened = |id: &StackId| match purpose.stacks.contains(id) {
+            true => purpose.unopened,
+            false => Unopened::LeftOut,
+        };
+        engine::load_secrets(&keyring, &self.project, &stacks, unopened).await
     }
 
     /// Opens the files of stacks whose modules depend on variables, where that takes no question; what
@@ -328,7 +351,7 @@ impl Workspace {
             return Ok(BTreeMap::new());
         }
         keyring.release();
-        engine::load_secrets(&keyring, &self.project, &early).await
+        engine::load_secrets(&keyring, &self.project, &early, |_| Unopened::LeftOut).await
     }
 
     fn evaluates_early(&self, stack: &Stack) -> bool {
@@ -361,7 +384,8 @@ impl Workspace {
         let prompt = passphrase_prompt(context.asking());
         let stacks: Vec<&Stack> = self.stacks.iter().collect();
         let keyring = self.trusted_keyring(context, &stacks, Vec::new(), &prompt).await?;
-        let secrets = engine::load_secrets(&keyring, &self.project, &stacks).await?;
+        let secrets = engine::load_secrets(&keyring, &self.project, &stacks, |_| Unopened::LeftOut).await?;
+        tell_left_out(&secrets, context);
         let variables = secrets.values().map(StackSecrets::backend_variables);
         Ok(backends::store_environment(&context.env, variables))
     }
@@ -371,12 +395,15 @@ impl Workspace {
         &self,
         context: &Context,
         stacks: &[&Stack],
+        unopened: Unopened,
     ) -> Result<BTreeMap<StackId, StackSecrets>> {
         let prompt = passphrase_prompt(context.asking());
         // Whoever opens them goes on to ask where the states are.
         let things = things::credential_files(&self.project, stacks, &context.env)?;
         let keyring = self.trusted_keyring(context, stacks, things, &prompt).await?;
-        engine::load_secrets(&keyring, &self.project, stacks).await
+        let secrets = engine::load_secrets(&keyring, &self.project, stacks, |_| unopened).await?;
+        tell_left_out(&secrets, context);
+        Ok(secrets)
     }
 
     /// Opens where infra keeps the states of this project.
@@ -419,5 +446,15 @@ impl Workspace {
         };
         let (result, ()) = tokio::join!(working, listen(messages, vec![Box::new(console)], context.asking()));
         result
+    }
+}
+
+/// Tells which files stayed shut where no session tells it.
+fn tell_left_out(secrets: &BTreeMap<StackId, StackSecrets>, context: &Context) {
+    let told: BTreeSet<_> = secrets.values().flat_map(StackSecrets::left_out).collect();
+    let warning = context.terminal.paint(Tone::Warn, "warning");
+    for (text, hints) in told {
+        context.terminal.alert(&format!("{warning}: {text}"));
+        hints.iter().for_each(|hint| context.terminal.alert(&format!("  hint: {hint}")));
     }
 }

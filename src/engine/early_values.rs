@@ -75,7 +75,8 @@ impl EarlyValues {
         let inputs = Box::pin(early_inputs(session, run, early)).await;
         fed.extend(inputs.into_assignments());
         fed.retain(|name, _| early.has(name));
-        let given = session.given.sources(&run.stack, early);
+        let mut given = session.given.sources(&run.stack, early);
+        given.extend(session.passed.sources(&run.stack, early));
         Self { files: files_of(session, run), fed, given }
     }
 
@@ -118,7 +119,7 @@ impl EarlyValues {
         found.extend(self.fed_text(wanted));
         for source in &self.given {
             match source {
-                VariableSource::File(path) => found.extend(values_in_file(path, wanted)),
+                VariableSource::File(path) => found.extend(values_in_file(&dir.join(path), wanted)),
                 VariableSource::Text(text) => found.extend(values_in_text(text, wanted)),
             }
         }
@@ -129,7 +130,8 @@ impl EarlyValues {
 /// Returns the plain variable files of a run; of one that names none, those that a plan would take.
 pub(super) fn files_of(session: &Session, run: &StackRun) -> Vec<PathBuf> {
     let named = stacks::settings_for(&session.project, &run.stack.id).var_files;
-    if !run.var_files.is_empty() || (named.is_empty() && session.given.has_files()) {
+    let gives_files = session.given.has_files() || session.passed.has_files();
+    if !run.var_files.is_empty() || (named.is_empty() && gives_files) {
         return run.var_files.clone();
     }
     var_files(&run.stack.id, &session.dir_of(&run.stack), &named).unwrap_or_default()

@@ -55,7 +55,7 @@ pub(super) fn kind_of(error: &StackError) -> Kind {
         Some(StackError::LOCKED) => Kind::Locked,
         Some(StackError::UNAVAILABLE) => Kind::Unavailable,
         Some(StackError::REFUSED | StackError::UNTRUSTED_PLAN) => Kind::Refused,
-        Some(StackError::WORKSPACE_UNKNOWN) => Kind::Invalid,
+        Some(StackError::WORKSPACE_UNKNOWN | StackError::BACKEND_UNCLEAR) => Kind::Invalid,
         _ if error.is_about_the_states_place() => Kind::Invalid,
         _ => Kind::Failed,
     }

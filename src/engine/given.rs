@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::given_variables::flags;
 use crate::error::{Error, Result, io};
 use crate::model::fingerprint::hex;
 use crate::model::{Fingerprint, Stack, nearest};
@@ -75,6 +76,18 @@ impl Given {
             }
         }
         Ok((Self(found), sealed))
+    }
+
+    /// Takes over what is among arguments for tofu; it looks for files from the stack's folder.
+    pub fn passed_on(extra: &[String]) -> Self {
+        let items = flags(extra).into_iter().filter_map(|(flag, value)| match flag {
+            "var" => value
+                .split_once('=')
+                .map(|(name, text)| GivenItem::Value { name: name.trim().to_owned(), text: text.to_owned() }),
+            "var-file" => Some(GivenItem::File(value.into())),
+            _ => None,
+        });
+        Self(items.collect())
     }
 
     /// Returns whether nothing is given.

@@ -81,7 +81,7 @@ pub(super) fn only_give_variables(extra: &[String]) -> bool {
 }
 
 /// Returns arguments as flags with their values; those of variables may be an argument of their own.
-fn flags(extra: &[String]) -> Vec<(&str, &str)> {
+pub(super) fn flags(extra: &[String]) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = extra.iter().map(String::as_str);
     while let Some(arg) = rest.next() {

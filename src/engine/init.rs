@@ -141,6 +141,8 @@ impl<'a> DataFolder<'a> {
             return Ok(());
         }
         self.make_room()?;
+        // One that fails may still have changed what lies there.
+        self.forget()?;
         session.events.emit(RunEvent::StepStarted { stack: stack.id.clone(), step: Step::Init });
         // A workspace that is not there yet would be made by tofu, or asked for.
         let base = self.call(run)?.without_env("TF_WORKSPACE");
@@ -228,6 +230,15 @@ impl<'a> DataFolder<'a> {
             self.session.prepared.borrow_mut().insert(self.stack.id.clone());
         }
         crate::atomic_file::write(&self.record_path(), &record)
+    }
+
+    fn forget(&self) -> Result<()> {
+        match std::fs::remove_file(self.record_path()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(io("remove", &self.record_path())(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn present(&self) -> Result<InitRecord> {

@@ -16,6 +16,7 @@ use super::old_values::hide_old_values;
 use super::options::WhenToInit;
 use super::plan_keys::plan_form;
 use super::session::Session;
+use super::stack_secrets::Unopened;
 use super::state_check::require_states;
 use super::unsaved_state::give_name;
 use crate::backends::StateFacts;
@@ -202,6 +203,24 @@ async fn with_usual_variables(
         }
     };
     call::with_default_variables(base, &words, &sources)
+}
+
+/// Returns what a secret means to tofu's own arguments that cannot be had.
+pub fn unopened_for(args: &[OsString]) -> Unopened {
+    let moves = |arg: &OsString| {
+        let name = arg.to_str().unwrap_or_default().trim_start_matches('-');
+        ["migrate-state", "force-copy"].contains(&name.split('=').next().unwrap_or_default())
+    };
+    match call::subcommand(args) {
+        (_, Evaluation::Everything) => Unopened::Ends,
+        (words, _) => match words.as_slice() {
+            ["state", "rm" | "mv" | "push" | "replace-provider"]
+            | ["taint" | "untaint"]
+            | ["workspace", "new" | "delete"] => Unopened::LeftOutOfWriting,
+            ["init"] if args.iter().any(moves) => Unopened::LeftOutOfWriting,
+            _ => Unopened::LeftOut,
+        },
+    }
 }
 
 /// Releases a lock in a backend that this program does not serve.

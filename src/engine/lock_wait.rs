@@ -7,9 +7,11 @@ use std::cell::Cell;
 use std::convert::Infallible;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::sync::Notify;
 
 use super::session::Session;
+use super::working::is_from_here;
 use crate::error::Result;
 use crate::events::RunEvent;
 use crate::model::{LockHolder, Safe, StackId, StateLock};
@@ -21,8 +23,10 @@ const SLOW: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// Whether a tofu waits for a lock.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct LockWait {
+    /// When the tofu was started.
+    started: Timestamp,
     begun: Notify,
     waits: Cell<bool>,
     /// Whether somebody was told.
@@ -30,6 +34,11 @@ pub(super) struct LockWait {
 }
 
 impl LockWait {
+    /// Begins with a tofu that is about to start.
+    pub fn of_tofu_started(started: Timestamp) -> Self {
+        Self { started, begun: Notify::new(), waits: Cell::new(false), told: Cell::new(false) }
+    }
+
     /// Notes that tofu waits.
     pub fn begin(&self) {
         self.waits.set(true);
@@ -42,6 +51,11 @@ impl LockWait {
         self.told.take()
     }
 
+    /// Returns whether a lock was made on this host since the tofu began.
+    fn may_be_own(&self, lock: &StateLock) -> bool {
+        is_from_here(lock) && lock.info.created_at().is_some_and(|created| created >= self.started)
+    }
+
     /// Tells whom tofu waits for, whenever it does.
     pub async fn tell_holders(&self, session: &Session, id: &StackId) -> Infallible {
         loop {
@@ -49,7 +63,10 @@ impl LockWait {
             let mut last = None;
             let mut pause = SLOW;
             while self.waits.get() {
-                let holder = holder_of(session, id).await.unwrap_or_default();
+                let lock = lock_of(session, id).await.unwrap_or_default();
+                // Its own lock is held by nobody else: reading a state behind it may take long.
+                let lock = lock.filter(|lock| last.is_some() || !self.may_be_own(lock));
+                let holder = lock.map(|lock| told(session, &lock));
                 let is_news = last.as_ref() != Some(&holder) && (holder.is_some() || pause == AGAIN);
                 if self.waits.get() && is_news {
                     self.told.set(true);
@@ -64,9 +81,9 @@ impl LockWait {
     }
 }
 
-async fn holder_of(session: &Session, id: &StackId) -> Result<Option<LockHolder>> {
+async fn lock_of(session: &Session, id: &StackId) -> Result<Option<StateLock>> {
     let lock = session.home_of(session.stack(id)?)?.lock_of().await?;
-    Ok(lock.filter(|lock| !lock.info.who.is_empty()).map(|lock| told(session, &lock)))
+    Ok(lock.filter(|lock| !lock.info.who.is_empty()))
 }
 
 fn told(session: &Session, lock: &StateLock) -> LockHolder {

@@ -70,6 +70,8 @@ pub struct SessionParts {
     pub run_id: Option<String>,
     /// What the command line gives to variables.
     pub given: Given,
+    /// What is given to variables after `--`.
+    pub passed: Given,
     /// How many processes share the memory: what runs at once, providers counted.
     pub processes: usize,
 }
@@ -154,6 +156,8 @@ pub struct Session {
     pub(super) reached: RefCell<BTreeMap<StackId, Reached>>,
     /// What the command line gives to variables.
     pub(super) given: Given,
+    /// What is given to variables after `--`: tofu gets it there, but not for what is evaluated early.
+    pub(super) passed: Given,
     /// What each stack evaluates early.
     early: RefCell<BTreeMap<StackId, Rc<EarlyVariables>>>,
     /// Who prepares a folder, so that two stacks do not run `init` in a third at once.
@@ -199,12 +203,14 @@ impl Session {
             plan_keys,
             reached: RefCell::default(),
             given: parts.given,
+            passed: parts.passed,
             early: RefCell::default(),
             preparing: RefCell::default(),
             prepared: RefCell::default(),
             seen_workspaces: RefCell::default(),
             reading: RefCell::default(),
         };
+        super::stack_secrets::tell_left_out(session.secrets.values(), &session.events);
         let values = session.secrets.values().flat_map(|secrets| secrets.values.iter().cloned());
         let password = session.embedded.as_ref().map(Embedded::password);
         session.hide(values.chain(password).collect())?;

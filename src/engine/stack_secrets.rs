@@ -14,10 +14,13 @@ use zeroize::Zeroizing;
 
 use super::secret_files::secret_files;
 use crate::error::{Error, Kind, Result};
+use crate::events::Events;
 use crate::model::project::Encryption;
 use crate::model::{Project, Stack, StackId};
 use crate::secrets::keyring::{Keyring, OpenedFile};
+use crate::secrets::sops::format::Format;
 use crate::secrets::sops::stores;
+use crate::secrets::vault::is_vault;
 use crate::stacks::SettingsBook;
 use crate::tofu::encryption::StateKey;
 use crate::tofu::variables::{self, Assignment};
@@ -44,6 +47,24 @@ pub(super) struct Passphrase {
     pub file: PathBuf,
 }
 
+/// What becomes of a command when an encrypted file of its stacks stays shut.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Unopened {
+    /// It ends: it needs every value.
+    Ends,
+    /// The file is left out, and tofu judges: the command only needs what is evaluated early.
+    LeftOut,
+    /// The same, unless the file may hold what encrypts the state that the command writes.
+    LeftOutOfWriting,
+}
+
+/// An encrypted file that stayed shut.
+#[derive(Clone, Debug)]
+pub(super) struct ShutFile {
+    pub path: PathBuf,
+    pub error: Error,
+}
+
 /// What one stack gets.
 #[derive(Default)]
 pub struct StackSecrets {
@@ -61,6 +82,8 @@ pub struct StackSecrets {
     pub(super) next_passphrase: Option<Passphrase>,
     /// The passphrase that is found, whether states are encrypted or not.
     pub(super) passphrase: Option<Passphrase>,
+    /// Files that stayed shut, and were left out.
+    pub(super) shut: Vec<ShutFile>,
 }
 
 impl StackSecrets {
@@ -79,6 +102,15 @@ impl StackSecrets {
         !self.env.is_empty()
     }
 
+    /// Returns the files that were left out, each with why, and what to do about it.
+    pub fn left_out(&self) -> impl Iterator<Item = (String, &[String])> {
+        self.shut.iter().map(|ShutFile { path, error }| {
+            let why: Vec<String> = error.body();
+            let text = format!("`{}` stays shut and is left out: {}", path.display(), error.message());
+            (std::iter::once(text).chain(why).collect::<Vec<_>>().join("\n  "), error.hints())
+        })
+    }
+
     /// Returns what a stack without encrypted files gets.
     pub(super) const fn none() -> Self {
         Self {
@@ -89,6 +121,7 @@ impl StackSecrets {
             state_key: None,
             next_passphrase: None,
             passphrase: None,
+            shut: Vec::new(),
         }
     }
 }
@@ -105,27 +138,66 @@ pub async fn load_secrets(
     keyring: &Keyring<'_>,
     project: &Project,
     stacks: &[&Stack],
+    unopened: impl Fn(&StackId) -> Unopened,
 ) -> Result<BTreeMap<StackId, StackSecrets>> {
-    let mut contents: BTreeMap<PathBuf, Vec<(String, Assignment)>> = BTreeMap::new();
+    let mut contents = Contents::default();
     let mut secrets = BTreeMap::new();
     let mut keys = StateKeys::default();
     let book = SettingsBook::of(project);
     for stack in stacks {
-        let files = secret_files(project, stack, &book.settings_for(&stack.id))?;
-        for file in &files {
-            if !contents.contains_key(file) {
-                contents.insert(file.clone(), top_level(keyring, file).await?);
+        let (unopened, mut own) = (unopened(&stack.id), StackSecrets::default());
+        for file in secret_files(project, stack, &book.settings_for(&stack.id))? {
+            match contents.of(keyring, &file).await {
+                Ok(pairs) => {
+                    distribute(stack, &file, pairs, &mut own);
+                    own.files.push(file);
+                }
+                Err(error) if unopened.leaves_out(project, &file) => {
+                    own.shut.push(ShutFile { path: file, error });
+                }
+                Err(error) => return Err(error),
             }
         }
-        let mut own = StackSecrets::default();
-        for file in &files {
-            distribute(stack, file, contents.get(file).map(Vec::as_slice).unwrap_or_default(), &mut own);
-        }
-        own.files = files;
-        encrypt_state(project, stack, &mut own, &mut keys)?;
+        encrypt_state(project, stack, &mut own, (unopened, &mut keys))?;
         secrets.insert(stack.id.clone(), own);
     }
     Ok(secrets)
+}
+
+impl Unopened {
+    fn leaves_out(self, project: &Project, file: &std::path::Path) -> bool {
+        match self {
+            Self::Ends => false,
+            Self::LeftOut => true,
+            Self::LeftOutOfWriting => {
+                project.state.encryption == Encryption::Off || !may_hold(file, PASSPHRASE)
+            }
+        }
+    }
+}
+
+/// Returns whether a file that stays shut may have a value of this name: only SOPS leaves names readable.
+fn may_hold(file: &std::path::Path, name: &str) -> bool {
+    let bytes = std::fs::read(file).unwrap_or_default();
+    let is_opaque = is_vault(&bytes) || Format::of_path(file) == Format::Binary;
+    is_opaque || bytes.windows(name.len()).any(|window| window == name.as_bytes())
+}
+
+/// What files hold, each opened once.
+#[derive(Default)]
+struct Contents(BTreeMap<PathBuf, Result<Vec<(String, Assignment)>>>);
+
+impl Contents {
+    async fn of(&mut self, keyring: &Keyring<'_>, file: &std::path::Path) -> Result<&[(String, Assignment)]> {
+        if !self.0.contains_key(file) {
+            self.0.insert(file.to_owned(), top_level(keyring, file).await);
+        }
+        match self.0.get(file) {
+            Some(Ok(pairs)) => Ok(pairs),
+            Some(Err(error)) => Err(error.clone()),
+            None => Ok(&[]),
+        }
+    }
 }
 
 /// Returns the names and values at the top of a file.
@@ -223,7 +295,7 @@ fn encrypt_state(
     project: &Project,
     stack: &Stack,
     secrets: &mut StackSecrets,
-    keys: &mut StateKeys,
+    (unopened, keys): (Unopened, &mut StateKeys),
 ) -> Result<()> {
     match (project.state.encryption, &secrets.passphrase) {
         (Encryption::Off, _) | (Encryption::Auto, None) => {}
@@ -232,11 +304,24 @@ fn encrypt_state(
             secrets.env.insert("TF_ENCRYPTION".to_owned(), key.setting());
             secrets.state_key = Some(key);
         }
+        // What is left out may be the passphrase: tofu judges.
+        (Encryption::Required, None) if unopened == Unopened::LeftOut && !secrets.shut.is_empty() => {}
         (Encryption::Required, None) => {
             return Err(no_passphrase(&stack.id).at("infra.yaml: state.encryption"));
         }
     }
     Ok(())
+}
+
+/// Tells which files were left out, each once: several stacks may share one.
+pub(super) fn tell_left_out<'a>(secrets: impl Iterator<Item = &'a StackSecrets>, events: &Events) {
+    let mut told = Vec::new();
+    for (text, hints) in secrets.flat_map(StackSecrets::left_out) {
+        if !told.contains(&text) {
+            events.warn(text.clone(), hints.to_vec());
+            told.push(text);
+        }
+    }
 }
 
 /// Makes the error of a stack that has nothing to encrypt its state with.

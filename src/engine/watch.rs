@@ -96,7 +96,15 @@ pub(super) async fn listen<'a>(
     };
     session.begin_step(stack, step);
     let (heard, held) = (RefCell::default(), RefCell::default());
-    let ear = Ear { session, stack, step, telling, heard, held, lock: LockWait::default() };
+    let ear = Ear {
+        session,
+        stack,
+        step,
+        telling,
+        heard,
+        held,
+        lock: LockWait::of_tofu_started(session.clock.now()),
+    };
     let status = tokio::select! {
         status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)) => status?,
         never = ear.lock.tell_holders(session, stack) => match never {},

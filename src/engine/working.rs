@@ -72,7 +72,8 @@ pub fn life_of_holder(project: &Project, stack: &StackId, lock: &StateLock) -> H
     }
 }
 
-fn is_from_here(lock: &StateLock) -> bool {
+/// Returns whether a lock was taken on this host.
+pub(super) fn is_from_here(lock: &StateLock) -> bool {
     lock.info.who.rsplit_once('@').is_some_and(|(_, host)| host == process::hostname())
 }
 

@@ -66,6 +66,9 @@ impl StackError {
     /// The code of a failure because another project has the state.
     pub const STATE_SHARED: &str = "state-shared";
 
+    /// The code of a failure because nobody can say what a backend is to be given.
+    pub const BACKEND_UNCLEAR: &str = "backend-unclear";
+
     /// The code of a failure because a stack seems to be another one under a new name.
     pub const STACK_RENAMED: &str = "stack-renamed";
 

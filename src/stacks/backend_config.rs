@@ -9,7 +9,7 @@ use super::settings::SettingsBook;
 use super::syntax;
 use crate::error::{Error, Result};
 use crate::model::project::BackendConfig;
-use crate::model::{Backend, Fingerprint, Project, Stack};
+use crate::model::{Backend, Fingerprint, Project, Stack, StackError};
 
 /// Names of settings that nobody should write down in the clear.
 const SECRET: [&str; 8] = [
@@ -46,6 +46,7 @@ fn given(dir: &Path, stack: &Stack, named: Vec<BackendConfig>) -> Result<Vec<Bac
             stack.id,
             lone_files(dir).join("`, `")
         ))
+        .code(StackError::BACKEND_UNCLEAR)
         .at(dir.display())
         .hint(format!(
             "name the one to use in infra.yaml: `stacks: {{ \"{}\": {{ backend_config: [{first}] }} }}`",
@@ -59,6 +60,7 @@ fn existing(dir: &Path, stack: &Stack, entry: BackendConfig) -> Result<BackendCo
     match &entry {
         BackendConfig::File(file) if !dir.join(file).is_file() => {
             Err(Error::invalid(format!("`{}` names a backend file that is not there: `{file}`", stack.id))
+                .code(StackError::BACKEND_UNCLEAR)
                 .at("infra.yaml: backend_config")
                 .hint(format!("paths are relative to `{}`", dir.display())))
         }

@@ -64,6 +64,7 @@ async fn open(
         clock: context.clock,
         secrets,
         given: engine::Given::default(),
+        passed: engine::Given::default(),
         state: StateNeed::Yes,
         run_id: None,
         processes: 1,

@@ -43,7 +43,7 @@ pub(super) struct DiffArgs {
 pub(super) async fn run(args: &DiffArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
-    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let purpose = Purpose::reading(std::slice::from_ref(&id));
     let diff = workspace
         .with_session(context, purpose, async |session| {
             Ok(compare(session, &id, args).await?.masked(&session.mask()))

@@ -32,7 +32,7 @@ pub(super) struct HistoryArgs {
 pub(super) async fn run(args: &HistoryArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone()))?;
     let id = workspace.choose_one(args.stack.clone(), context)?.id.clone();
-    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let purpose = Purpose::reading(std::slice::from_ref(&id));
     let listed = workspace
         .with_session(context, purpose, async |session| engine::list_versions(session, &id).await)
         .await?;

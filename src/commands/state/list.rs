@@ -39,7 +39,7 @@ pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &args.stacks)?;
     let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let (listed, sound) = workspace
-        .with_session(context, Purpose::states_of(&chosen).given(&args.variables), async |session| {
+        .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {
             let sound = Sound::of(session, &chosen).await?;
             let mut listed = Map::new();
             for id in &sound.stacks {

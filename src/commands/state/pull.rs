@@ -33,7 +33,7 @@ pub(super) struct PullArgs {
 pub(super) async fn run(args: &PullArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone()))?;
     let id = workspace.choose_one(args.stack.clone(), context)?.id.clone();
-    let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(&args.variables);
+    let purpose = Purpose::reading(std::slice::from_ref(&id)).given(&args.variables);
     let state = workspace
         .with_session(context, purpose, async |session| match args.version {
             Some(number) => engine::read_version(session, &id, number).await,

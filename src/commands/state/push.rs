@@ -63,7 +63,7 @@ pub(super) async fn run(args: &PushArgs, context: &Context) -> Result<Exit> {
     };
     let id = stack.id.clone();
     let mode = if args.force { PushMode::Forced } else { PushMode::Careful };
-    let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(&args.variables);
+    let purpose = Purpose::editing(std::slice::from_ref(&id)).given(&args.variables);
     let is_unnamed = args.errored && unsaved.is_some_and(|file| !file.is_named);
     workspace
         .with_session(context, purpose, async |session| {

@@ -89,7 +89,7 @@ async fn edit(editing: Editing<'_>, edit: StateEdit<'_>, context: &Context) -> R
     let Editing { stack, variables, without } = editing;
     let workspace = Workspace::load_for(context, &StackArgs::one(Some(stack.to_owned())))?;
     let id = workspace.choose_one(Some(stack.to_owned()), context)?.id.clone();
-    let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(variables);
+    let purpose = Purpose::editing(std::slice::from_ref(&id)).given(variables);
     let text = workspace
         .with_session(context, purpose, async |session| {
             engine::require_states(session, std::slice::from_ref(&id)).await?;

@@ -40,7 +40,7 @@ pub(super) struct RollbackArgs {
 pub(super) async fn run(args: &RollbackArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
-    let purpose = Purpose::states_of(std::slice::from_ref(&id));
+    let purpose = Purpose::editing(std::slice::from_ref(&id));
     workspace
         .with_session(context, purpose, async |session| {
             engine::require_own(session, &id).await?;

@@ -15,7 +15,7 @@ use crate::backends;
 use crate::commands::Context;
 use crate::commands::trust::things;
 use crate::commands::workspace::Workspace;
-use crate::engine::StackSecrets;
+use crate::engine::{StackSecrets, Unopened};
 use crate::error::{Error, Exit, Kind, Result, io};
 use crate::model::Environment;
 use crate::model::project::SecretsSettings;
@@ -211,7 +211,8 @@ async fn environment_for(place: &StorePlace, context: &Context) -> Result<Enviro
         return Ok(context.env.clone());
     }
     let workspace = Workspace::load(context)?;
-    let secrets = workspace.secrets_of(context, &workspace.stacks.iter().collect::<Vec<_>>()).await?;
+    let secrets =
+        workspace.secrets_of(context, &workspace.stacks.iter().collect::<Vec<_>>(), Unopened::Ends).await?;
     let variables = secrets.values().map(StackSecrets::backend_variables);
     let mut env = backends::store_environment(&context.env, variables);
     if let Some(region) = context.env.get("AWS_REGION") {

@@ -34,7 +34,7 @@ pub(super) struct ShowArgs {
 pub(super) async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
-    let purpose = Purpose::states_of(std::slice::from_ref(&id)).given(&args.variables);
+    let purpose = Purpose::reading(std::slice::from_ref(&id)).given(&args.variables);
     let edit = StateEdit::Show(&args.address);
     let text = workspace
         .with_session(context, purpose, async |session| {

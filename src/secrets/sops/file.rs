@@ -242,7 +242,8 @@ fn no_metadata(bytes: &[u8]) -> Error {
         return refused("it has encrypted values, but its `sops` metadata is missing or cut off")
             .hint("take the file from version control");
     }
-    refused("it is not encrypted: it has no `sops` metadata").hint("encrypt it with `infra secrets encrypt`")
+    refused("it is not encrypted: it has no `sops` metadata")
+        .hint("encrypt it with `infra secrets encrypt FILE`")
 }
 
 /// Refuses names that the metadata needs for itself.

@@ -371,6 +371,27 @@ fn one_cause_that_hits_many_stacks_is_told_once_with_their_names() {
     assert_eq!(errors.count(), 14, "the report keeps the error of each stack");
 }
 
+#[test]
+fn modules_that_no_registry_answers_for_are_one_cause_and_told_once() {
+    let modules = |count: usize| {
+        let module = |at: usize| {
+            format!(
+                "module \"m{at}\" {{\n  source  = \"127.0.0.1:1/acme/m{at}/null\"\n  version = \"1.0.{at}\"\n}}\n"
+            )
+        };
+        (0..count).map(module).collect::<String>()
+    };
+    let project = (1..=5)
+        .fold(Project::new(), |project, number| project.stack(&format!("a/s{number}"), &modules(number + 1)));
+
+    let run = project.run("validate --all --parallelism 1").exits(69);
+
+    assert_eq!(run.stderr.matches("for module ").count(), 1, "{run}");
+    run.stderr_has("at main.tf:1:1, main.tf:5:1\n")
+        .stderr_has("a module cannot be fetched")
+        .stderr_has("5 stacks failed for one reason: Error accessing remote module registry");
+}
+
 fn project_name(project: &Project) -> String {
     project.root().file_name().expect("a name").to_string_lossy().into_owned()
 }

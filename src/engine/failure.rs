@@ -85,7 +85,7 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
     Stop::Failed(StackError {
         code: cause.and_then(code_of).or_else(|| stale_code(first)).map(str::to_owned),
         summary: first.summary.clone().into(),
-        detail: errors.iter().map(|diagnostic| described(diagnostic)).collect::<Vec<_>>().join("\n"),
+        detail: described_once(&errors),
         hint: joined(hints),
     })
 }
@@ -109,9 +109,38 @@ pub(super) fn ending(status: ExitStatus) -> String {
     }
 }
 
-fn described(diagnostic: &Diagnostic) -> String {
-    let Diagnostic { summary, detail, place, address, .. } = diagnostic;
-    let place = place.as_ref().map(|place| format!("\n  at {place}")).unwrap_or_default();
+/// Describes all problems; one that occurs at many places is told once, with the places.
+fn described_once(errors: &[&Diagnostic]) -> String {
+    let mut told: Vec<(&Diagnostic, Vec<&str>)> = Vec::new();
+    for error in errors {
+        let place = error.place.as_ref().map(Safe::as_str);
+        match told.iter_mut().find(|(first, _)| is_same_elsewhere(first, error)) {
+            Some((_, places)) => places.extend(place.filter(|place| !places.contains(place))),
+            None => told.push((error, place.into_iter().collect())),
+        }
+    }
+    told.iter().map(|(first, places)| described(first, places)).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns whether two problems differ in their place alone, or in which of the modules nobody answers for.
+fn is_same_elsewhere(first: &Diagnostic, other: &Diagnostic) -> bool {
+    let have_places = first.place.is_some() && other.place.is_some();
+    let is_silence = |diagnostic| cause_of(diagnostic) == Some(Kind::Unavailable);
+    have_places
+        && first.summary == other.summary
+        && first.address == other.address
+        && (first.detail == other.detail || is_silence(first) && is_silence(other))
+}
+
+fn described(diagnostic: &Diagnostic, places: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let Diagnostic { summary, detail, address, .. } = diagnostic;
+    let more = match places.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let shown = places.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let place = if shown.is_empty() { String::new() } else { format!("\n  at {shown}{more}") };
     let about = address.as_ref().map(|address| format!("\n  with {address}")).unwrap_or_default();
     let detail = if detail.is_empty() { String::new() } else { format!("\n{detail}") };
     format!("{summary}{place}{about}{detail}")

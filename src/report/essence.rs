@@ -54,8 +54,15 @@ fn is_own_line(line: &str) -> bool {
 }
 
 /// What is said where nobody answers.
-const UNANSWERED: [&str; 5] =
-    ["no such host", "connection refused", "i/o timeout", "network is unreachable", "Could not resolve host"];
+const UNANSWERED: [&str; 7] = [
+    "no such host",
+    "connection refused",
+    "i/o timeout",
+    "network is unreachable",
+    "server misbehaving",
+    "Temporary failure in name resolution",
+    "Could not resolve host",
+];
 
 /// Returns the words of a line that others may share, and collects the names worth telling.
 ///

@@ -43,6 +43,8 @@ const SILENCE: &[&str] = &[
     "network is unreachable",
     "connection reset by peer",
     "context deadline exceeded",
+    "server misbehaving",
+    "Temporary failure in name resolution",
     // What git says of a host that nobody knows.
     "Could not resolve host",
 ];
@@ -137,7 +139,7 @@ const TABLE: &[Row] = &[
     },
     Row { texts: &["Backend initialization required"], hints: &["`infra init {stack} -- -reconfigure`"] },
     Row {
-        texts: &["Inconsistent dependency lock file"],
+        texts: &["Inconsistent dependency lock file", "must use tofu init -upgrade"],
         hints: &[
             "accept the new providers: `infra init {stack} -- -upgrade`, then commit `{path}/.terraform.lock.hcl`",
         ],

@@ -86,7 +86,7 @@ fn lives_in_both(project: &Project, workspace: impl Fn(&'static str) -> &'static
     assert_eq!(project.resources("cloud/web@dev"), [""; 0]);
     assert_eq!(project.resources("cloud/web@prod"), ["terraform_data.web"]);
     assert!(!project.has("infrastructure/cloud/web/.terraform"));
-    project.run("doctor").succeeds().stdout_has("2 stacks, all readable");
+    project.run("doctor").succeeds().stdout_lacks("cloud/web@prod: state in a local file, which is not here");
 }
 
 #[test]
@@ -252,6 +252,37 @@ fn no_state_of_before_is_left_behind_in_a_file_or_where_infra_keeps_it() {
 }
 
 #[test]
+fn a_workspace_under_another_name_goes_on_with_its_state_in_a_backend_of_its_own() {
+    let project = declared("");
+    project.run("apply cloud/web --yes").succeeds();
+    let live = DECLARED.replace("prod: {", "live: {");
+
+    // Without a word it would be made a second time.
+    project.write("infra.yaml", &live);
+    project.run("plan @live").exits(65).stderr_has("error[stack-renamed]").stderr_has("`cloud/web@prod`");
+    project.run("stacks --removed").succeeds().stdout_has("cloud/web@prod");
+    project.write("infra.yaml", &live.replace("live: {", "live: { was: \"cloud/web@prod\","));
+    project.run("plan @live").succeeds().stderr_has("+0 ~1 -0");
+    project.run("apply @live --yes").succeeds().stderr_has("has the state of `cloud/web@prod` now");
+    assert_eq!(output_of(&project, "web@live"), "live 2 live");
+    // The word may go again.
+    project.write("infra.yaml", &live);
+    project.run("plan --all --detailed-exitcode").succeeds();
+    project.run("stacks --removed").succeeds().stdout_lacks("cloud/web");
+
+    project.write("infra.yaml", "name: lab\nstacks:\n  cloud/web: { var_files: [dev.tfvars] }\n");
+    project.run("plan cloud/web").exits(65).stderr_has("error[stack-renamed]");
+    let dev = "name: lab\nstacks:\n  cloud/web: { var_files: [dev.tfvars], was: cloud/web@dev }\n";
+    project.write("infra.yaml", dev);
+    project.run("apply cloud/web --yes").succeeds();
+    assert_eq!(output_of(&project, "cloud/web"), "none 1 default");
+    project.run("stacks --removed").succeeds().stdout_has("cloud/web@live").stdout_lacks("cloud/web@dev");
+    project.run("state forget cloud/web@live --yes").succeeds();
+    project.run("stacks --removed").succeeds().stdout_lacks("cloud/web@live");
+    assert!(project.has("infrastructure/cloud/web/terraform.tfstate.d/live/terraform.tfstate"));
+}
+
+#[test]
 fn what_could_not_be_saved_goes_back_to_the_workspace_that_it_is_from() {
     let project = declared("");
     project.run("apply cloud/web@dev --yes").succeeds();
@@ -322,10 +353,30 @@ fn what_makes_no_sense_is_an_error_that_says_where() {
 }
 
 #[test]
+fn a_name_that_is_none_makes_nothing() {
+    let project = Project::new().stack("net", &web(""));
+    let selected = |text: &str| project.write("infrastructure/net/.terraform/environment", text);
+
+    for wrong in ["../../../x", "a b", "a\nb", "\u{1b}[31m", "a/b", &"a".repeat(300)] {
+        selected(wrong);
+        project.run("plan net").exits(1).stderr_has("which is no name of a workspace");
+        assert_eq!(ids(&project)[0].0, "net");
+    }
+    selected("");
+    for wrong in ["../x", "ü", ""] {
+        let asked = project.run(&format!("plan net --create --workspace={wrong}"));
+        asked.exits(64).stderr_has("is no name of a workspace");
+    }
+    project.run("plan net@../x").exits(64);
+    assert!(!project.has("infrastructure/net/terraform.tfstate.d"));
+}
+
+#[test]
 fn a_copy_of_a_stack_keeps_its_workspaces() {
     let project = declared(r#"backend "http" {}"#);
 
-    project.run("new-stack cloud/shop --from cloud/web").succeeds().stderr_has("its `workspaces` too");
+    let made = project.run("new-stack cloud/shop --from cloud/web").succeeds();
+    made.stderr_has("its `workspaces` too").stderr_lacks("say it about").stderr_has("is `cloud/shop@prod`");
 
     let all: Vec<String> = ids(&project).into_iter().map(|(id, _)| id).collect();
     assert_eq!(all, ["cloud/shop@dev", "cloud/shop@prod", "cloud/web@dev", "cloud/web@prod"]);

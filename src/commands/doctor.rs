@@ -304,8 +304,9 @@ fn risky_states(workspace: &Workspace) -> Vec<Finding> {
 
 /// Returns whether this machine has the file that a local backend keeps a state in.
 fn has_local_state(workspace: &Workspace, stack: &Stack) -> bool {
-    let file = stack.backend.attribute("path").unwrap_or("terraform.tfstate");
-    workspace.project.root.join(&stack.path).join(file).exists()
+    let identity = stacks::identity_of(stack);
+    let file = identity.as_deref().and_then(|identity| identity.strip_prefix("local:"));
+    file.is_none_or(|file| workspace.project.root.join(file).exists())
 }
 
 /// Tells whether the stacks can be brought into an order.

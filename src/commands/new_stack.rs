@@ -58,10 +58,12 @@ pub fn run(args: &NewStackArgs, context: &Context) -> Result<Exit> {
     };
     let copied = from.and_then(|from| settings::copy(&workspace.project, &from.id, &place.id));
     let made = create(&place, &files, context).inspect_err(|_| settings::undo(copied.as_ref()))?;
-    tell(&workspace, from, &made, context);
-    if copied.is_some() {
-        context.terminal.note("  infra.yaml says of it what it says of the original, its `workspaces` too");
-    }
+    let said = match copied {
+        Some(_) => Said::Repeated,
+        None if from.is_some_and(|from| is_configured(&workspace, &from.id, &place.id)) => Said::OfOriginal,
+        None => Said::Nothing,
+    };
+    tell(&made, (from, said), context);
     Ok(Exit::OK)
 }
 
@@ -79,7 +81,7 @@ fn original(workspace: &Workspace, name: String, context: &Context) -> Result<St
 }
 
 /// Writes the files; whatever is wrong with the stack they make, they go again.
-fn create(place: &NewPlace, files: &[CopiedFile], context: &Context) -> Result<Stack> {
+fn create(place: &NewPlace, files: &[CopiedFile], context: &Context) -> Result<Vec<Stack>> {
     let outermost = place.first_missing_folder();
     std::fs::create_dir_all(&place.folder).map_err(io("create", &place.folder))?;
     let made = copy::write(&place.folder, files).and_then(|()| check(place, context));
@@ -89,51 +91,72 @@ fn create(place: &NewPlace, files: &[CopiedFile], context: &Context) -> Result<S
     made
 }
 
-/// Returns the new stack, if it is one and its state is its own.
-fn check(place: &NewPlace, context: &Context) -> Result<Stack> {
+/// Returns the new stack, one for each of its workspaces, if it is one and its states are its own.
+fn check(place: &NewPlace, context: &Context) -> Result<Vec<Stack>> {
     let workspace = Workspace::load(context)?;
     let mut shared = stacks::shared_states(&workspace.stacks).into_iter();
-    let found = workspace.stacks.into_iter().find(|stack| stack.path == place.path);
-    // One of several workspaces stands for the folder.
-    let found = found.map(|stack| Stack { id: stack.base_id(), ..stack });
-    let made = found.ok_or_else(|| {
-        Error::usage(format!("a folder at `{}` would be no stack", place.path.display()))
-            .hint("stacks lie below a stack root and not in `modules`; `infra stacks` shows where")
-    })?;
+    let made: Vec<Stack> = workspace.stacks.into_iter().filter(|stack| stack.path == place.path).collect();
+    if made.is_empty() {
+        let message = format!("a folder at `{}` would be no stack", place.path.display());
+        return Err(Error::usage(message)
+            .hint("stacks lie below a stack root and not in `modules`; `infra stacks` shows where"));
+    }
     // What others share was so before.
-    match shared.find(|shared| shared.stacks.contains(&made.id)) {
+    match shared.find(|shared| made.iter().any(|stack| shared.stacks.contains(&stack.id))) {
         Some(shared) => Err(shared.error),
         None => Ok(made),
     }
 }
 
-fn tell(workspace: &Workspace, from: Option<&Stack>, made: &Stack, context: &Context) {
-    let terminal = &context.terminal;
+/// What infra.yaml says of a copy.
+#[derive(Clone, Copy, Debug)]
+enum Said {
+    /// What it says of the original, word for word.
+    Repeated,
+    /// Less than of the original.
+    OfOriginal,
+    /// The same as of the original by patterns, or nothing of both.
+    Nothing,
+}
+
+fn tell(made: &[Stack], (from, said): (Option<&Stack>, Said), context: &Context) {
+    let (terminal, first) = (&context.terminal, &made[0]);
+    let id = first.base_id();
     let origin = from.map(|from| format!(" from `{}`", from.id)).unwrap_or_default();
-    terminal.note(&format!("made `{}`{origin} in `{}`", made.id, made.path.display()));
-    terminal.note(&format!("  {}", state_words(made)));
-    for remark in made.file_remarks().chain(&made.warnings) {
+    terminal.note(&format!("made `{id}`{origin} in `{}`", first.path.display()));
+    for stack in made {
+        terminal.note(&format!("  {}", state_words(stack)));
+    }
+    for remark in first.file_remarks().chain(&first.warnings) {
         terminal.note(&format!("  ! {remark}"));
     }
-    if let Some(from) = from.filter(|from| is_configured(workspace, &from.id, &made.id)) {
-        terminal.note(&format!(
-            "  infra.yaml says something about `{}`: say it about `{}` too",
-            from.id, made.id
-        ));
+    let original = from.map(|from| from.id.to_string()).unwrap_or_default();
+    match said {
+        Said::Repeated => terminal
+            .note(&format!("  infra.yaml says of it what it says of `{original}`, its `workspaces` too")),
+        Said::OfOriginal => {
+            terminal
+                .note(&format!("  infra.yaml says something about `{original}`: say it about `{id}` too"));
+        }
+        Said::Nothing => {}
     }
     terminal.note("next:");
     if from.is_some() {
-        terminal.note(&format!("  change what must differ in {}", made.path.display()));
+        terminal.note(&format!("  change what must differ in {}", first.path.display()));
     }
-    terminal.note(&format!("  infra plan {}", made.id));
+    terminal.note(&format!("  infra plan {id}"));
 }
 
 fn state_words(stack: &Stack) -> String {
+    let whose = match stack.declared_workspace() {
+        Some(name) => format!("the state of `{name}`"),
+        None => "its state".to_owned(),
+    };
     match (&stack.backend, stacks::identity_of(stack)) {
-        (Backend::Embedded, _) => format!("its state is `{}`", stack.id.state_name()),
-        (_, Some(identity)) => format!("its state is `{identity}`"),
+        (Backend::Embedded, _) => format!("{whose} is `{}`", stack.id.state_name()),
+        (_, Some(identity)) => format!("{whose} is `{identity}`"),
         (Backend::None | Backend::Unknown | Backend::Configured { .. }, None) => {
-            "which state it writes is told at `init`: give it one of its own there".to_owned()
+            format!("which state it writes is told at `init`: give {whose} a place of its own there")
         }
     }
 }

@@ -10,7 +10,7 @@ use super::Context;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
 use crate::backends;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Stack, StackId, StackWorkspace, WorkspaceOrigin};
 use crate::stacks::{self, Selection, SettingsBook};
 
@@ -61,7 +61,11 @@ impl Workspace {
         let open = self.stacks.iter().filter(|stack| is_open(stack));
         let found: Vec<(StackId, String, WorkspaceOrigin)> = open.filter_map(settled).collect();
         for (id, name, origin) in found {
-            self.enter(&id, &name, origin)?;
+            match StackWorkspace::is_name(&name) {
+                true => self.enter(&id, &name, origin)?,
+                // It stays listed.
+                false => self.stop(&id, &name, origin),
+            }
         }
         Ok(())
     }
@@ -81,6 +85,7 @@ impl Workspace {
             let open =
                 meant.and_then(|id| self.stacks.iter().find(|stack| stack.id == id && is_undeclared(stack)));
             if let Some(id) = open.map(|stack| stack.id.clone()) {
+                check_name(workspace)?;
                 self.enter(&id, workspace, WorkspaceOrigin::Asked { create: false })?;
             }
         }
@@ -89,6 +94,7 @@ impl Workspace {
 
     /// Puts the stacks that were named into the workspace that was asked for.
     fn enter_asked(&mut self, name: &str, args: &StackArgs, context: &Context) -> Result<()> {
+        check_name(name)?;
         for id in self.named(args, context) {
             let is_settled = |stack: &Stack| matches!(&stack.workspace, Some(own) if matches!(own.origin, WorkspaceOrigin::Asked { .. }));
             let open = self.stacks.iter().find(|stack| stack.id == id && is_undeclared(stack));
@@ -116,10 +122,30 @@ impl Workspace {
         stacks::named_one_by_one(&self.project, &self.stacks, &selection, &context.cwd).into_iter().collect()
     }
 
+    /// Keeps a stack from being run whose workspace cannot be one.
+    fn stop(&mut self, id: &StackId, name: &str, origin: WorkspaceOrigin) {
+        let place = match origin {
+            WorkspaceOrigin::Selected => ".terraform/environment",
+            WorkspaceOrigin::Declared | WorkspaceOrigin::Asked { .. } => "TF_WORKSPACE in infra.yaml",
+        };
+        for stack in self.stacks.iter_mut().filter(|stack| stack.id == *id) {
+            stack.problems.push(format!("{place} has {name:?}, which is no name of a workspace"));
+        }
+    }
+
     fn enter(&mut self, id: &StackId, name: &str, origin: WorkspaceOrigin) -> Result<()> {
         stacks::run_in(&mut self.project, &mut self.stacks, id, (name, origin))?;
         self.stacks.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(())
+    }
+}
+
+/// Refuses what somebody asked for and tofu would not take.
+fn check_name(name: &str) -> Result<()> {
+    match StackWorkspace::is_name(name) {
+        true => Ok(()),
+        false => Err(Error::usage(format!("{name:?} is no name of a workspace"))
+            .hint("letters, digits, `-`, `_` and `.` make one")),
     }
 }
 

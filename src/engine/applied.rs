@@ -188,10 +188,23 @@ fn rename_home(project: &Project, present: &[Stack], old: &StackId, new: &StackI
     let (from, to) = (home.join(TREE).join(&record.path), home.join(TREE).join(&stack.path));
     atomic_file::create_private_dir(to.parent().unwrap_or(&home))?;
     std::fs::rename(&from, &to).map_err(io("rename", &from))?;
-    let record = Record { stack: new.clone(), path: stack.path.clone(), ..record };
+    let workspace = stack.declared_workspace().map(str::to_owned);
+    let record = Record { stack: new.clone(), path: stack.path.clone(), workspace, ..record };
     atomic_file::write(&home.join(RECORD), &serde_json::to_vec_pretty(&record).unwrap_or_default())?;
     forget(project, new)?;
     std::fs::rename(&home, home_of(project, new)).map_err(io("rename", &home))
+}
+
+/// Returns the workspaces of a stack's folder that were applied here and that nobody declares any more.
+pub(super) fn gone_workspaces(project: &Project, present: &[Stack], stack: &Stack) -> Vec<StackId> {
+    let base = format!("{}@", stack.base_id());
+    let ids = homes(project).into_iter().filter_map(|home| id_of(&home));
+    let beside = ids.filter(|id| id.as_str().starts_with(&base));
+    let gone = beside.filter(|id| present.iter().all(|stack| stack.id != *id));
+    let is_same_folder = |record: Record| record.workspace.is_some() && record.path == stack.path;
+    let mut found: Vec<StackId> = gone.filter(|id| record(project, id).is_some_and(is_same_folder)).collect();
+    found.sort();
+    found
 }
 
 /// Notes that a copy lies beside the state as well.

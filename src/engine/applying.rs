@@ -40,10 +40,17 @@ pub(super) struct Fate {
 
 impl<'a> Conductor<'a> {
     /// Applies a plan; after a transient error what is left of it is planned and applied again.
-    pub async fn apply(&self, run: &'a StackRun, planned: Planned) -> Result<Applied, Stop> {
+    ///
+    /// A state that is in another workspace since (`is_elsewhere`) makes the plan a stale one, too.
+    pub async fn apply(
+        &self,
+        run: &'a StackRun,
+        planned: Planned,
+        is_elsewhere: bool,
+    ) -> Result<Applied, Stop> {
         let shown = planned.as_shown();
         self.changes.set(true);
-        let outcome = self.apply_with_retries(run, planned, &shown).await;
+        let outcome = self.apply_with_retries(run, planned, (&shown, is_elsewhere)).await;
         shown.plans.remove_retired(&run.stack.id)?;
         outcome
     }
@@ -52,14 +59,14 @@ impl<'a> Conductor<'a> {
         &self,
         run: &'a StackRun,
         mut planned: Planned,
-        shown: &ShownPlan,
+        (shown, is_elsewhere): (&ShownPlan, bool),
     ) -> Result<Applied, Stop> {
         let mut retries = Retries::of(self.session, &run.stack.id);
         let mut overtaken = false;
         loop {
             let error = match self.life(run).apply(&planned).await {
                 Ok(()) => return Ok(Applied::Done(Box::new(planned))),
-                Err(Stop::Failed(error)) if !overtaken && self.is_overtaken(&error) => {
+                Err(Stop::Failed(error)) if !overtaken && self.is_overtaken(&error, is_elsewhere) => {
                     overtaken = true;
                     error
                 }
@@ -85,8 +92,9 @@ impl<'a> Conductor<'a> {
     }
 
     /// Returns whether another run changed the state since the plan was made, so that tofu did nothing.
-    fn is_overtaken(&self, error: &StackError) -> bool {
-        self.options.approval != Approval::Saved && error.code.as_deref() == Some(StackError::STALE_PLAN)
+    fn is_overtaken(&self, error: &StackError, is_elsewhere: bool) -> bool {
+        (is_elsewhere || self.options.approval != Approval::Saved)
+            && error.code.as_deref() == Some(StackError::STALE_PLAN)
     }
 
     /// Returns whether what is left may be applied, and tells if it is not what was shown.

@@ -239,12 +239,15 @@ impl<'a> Conductor<'a> {
             self.set_aside(planned, compared.as_ref(), desk, since);
             return Turn::SetAside;
         }
-        if let Err(stop) = self.bring_former_along(run).await {
-            self.finish_stopped(run, stop, since);
-            return Turn::Ended;
-        }
+        let is_elsewhere = match self.bring_former_along(run).await {
+            Ok(is_elsewhere) => is_elsewhere,
+            Err(stop) => {
+                self.finish_stopped(run, stop, since);
+                return Turn::Ended;
+            }
+        };
         let mode = planned.record.mode;
-        let applied = self.apply(run, planned).await;
+        let applied = self.apply(run, planned, is_elsewhere).await;
         // A destroy of everything that succeeded is noted with its end.
         if !(matches!(applied, Ok(Applied::Done(_))) && self.destroys_everything()) {
             note_state(self.session, &run.stack.id, mode).await;

@@ -58,7 +58,7 @@ impl<'a> Conductor<'a> {
 
     pub async fn finish_unchanged(&self, run: &'a StackRun, planned: &Planned, since: Timestamp) {
         let ready = self.bring_former_along(run).await;
-        match ready.and_then(|()| Ok(self.life(run).forget_empty_plan(planned)?)) {
+        match ready.and_then(|_| Ok(self.life(run).forget_empty_plan(planned)?)) {
             Ok(()) => {
                 if self.plan.command == RunCommand::Apply && only_give_variables(&self.options.extra) {
                     self.life(run).remember_inputs().await;

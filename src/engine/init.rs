@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::early_values::{EarlyValues, with_early_values};
 use super::failure::{Stop, explain};
+use super::left_behind::left_behind;
 use super::options::WhenToInit;
 use super::session::Session;
 use super::tofu_workspaces::{make_workspace, require_workspace};
@@ -190,7 +191,22 @@ impl<'a> DataFolder<'a> {
         };
         let given = own.iter().filter_map(|name| Some((name, self.stack.backend.attribute(name)?)));
         let given = given.map(|(name, value)| format!("-backend-config={name}={value}"));
-        given.chain(extra.iter().cloned()).collect()
+        given.chain(self.new_place()).chain(extra.iter().cloned()).collect()
+    }
+
+    /// Answers what tofu asks about states that lie in the folder's own workspaces, where the block names a
+    /// backend without any now: it takes along the one of `default` alone, and only if there is none. The
+    /// state of this workspace comes by `state push`.
+    fn new_place(&self) -> impl Iterator<Item = String> + use<> {
+        let is_own = self.backend == InitBackend::Yes
+            && self.stack.declared_workspace().is_some()
+            && !self.stack.backend.has_workspaces();
+        let default = self.session.dir_of(self.stack).join("terraform.tfstate");
+        let is_left = is_own
+            && !default.exists()
+            && left_behind(&self.session.project, &self.session.env, self.stack).is_some();
+        let answers: &[&str] = if is_left { &["-migrate-state", "-force-copy"] } else { &[] };
+        answers.iter().map(|answer| (*answer).to_owned())
     }
 
     /// Gives `init` what belongs to the backend beside its block, unless somebody does that by hand.

@@ -399,21 +399,19 @@ impl Session {
         let env = self.environment_of(stack, own)?;
         let name = self.state_name_of(stack)?;
         let data_dir = dir.join(env.path("TF_DATA_DIR").unwrap_or_else(|| ".terraform".into()));
-        let workspace = match self.is_in_former_workspace(stack) {
-            true => None,
-            false => workspace_in_use(stack, own, &data_dir),
-        };
+        let former = self.former_workspace(stack);
+        let workspace = former.or_else(|| workspace_in_use(stack, own, &data_dir));
         let (place, sources) = (self.place.as_ref(), &self.sources);
         home_of(HomeParts { stack, name, place, dir, env, data_dir, workspace, sources })
     }
 
-    /// Returns where the state of the workspace lies that the backend of a stack began with.
-    pub(super) fn default_home_of(&self, stack: &Stack) -> Result<StateHome> {
+    /// Returns where the state of a stack's folder lies in another workspace of its backend.
+    pub(super) fn home_in_workspace(&self, stack: &Stack, name: &str) -> Result<StateHome> {
         let own = &stacks::settings_for(&self.project, &stack.id).env;
         let (dir, env) = (self.dir_of(stack), self.environment_of(stack, own)?);
-        let (name, data_dir) = (self.state_name_of(stack)?, self.data_dir_of(stack));
-        let (place, sources) = (self.place.as_ref(), &self.sources);
-        home_of(HomeParts { stack, name, place, dir: &dir, env, data_dir, workspace: None, sources })
+        let (workspace, data_dir) = (Some(name.to_owned()), self.data_dir_of(stack));
+        let (name, place, sources) = (self.state_name_of(stack)?, self.place.as_ref(), &self.sources);
+        home_of(HomeParts { stack, name, place, dir: &dir, env, data_dir, workspace, sources })
     }
 
     /// Returns where a state of the project lies that may belong to no stack any more.

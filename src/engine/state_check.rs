@@ -18,7 +18,7 @@ use super::seen_state::{Seen, described};
 use super::session::Session;
 use super::state_move::{broken_off, release_left_behind};
 use super::state_recover::copies_of_this_checkout;
-use super::workspace_states::former_in_default;
+use super::workspace_states::former_in_backend;
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
 use crate::error::{Error, Result};
 use crate::model::project::LockFile;
@@ -231,7 +231,7 @@ async fn check_kept(session: &Session, stack: &Stack, facts: &StateFacts) -> Res
 async fn whereabouts_of_own_block(session: &Session, stack: &Stack) -> Result<Whereabouts> {
     let known = session.known_state(&stack.id);
     let Some(known) = known else {
-        let former = former_in_default(session, stack).await?;
+        let former = former_in_backend(session, stack).await?;
         return Ok(former.map_or(Whereabouts::Here, Whereabouts::Former));
     };
     let home = session.home_of(stack)?;

@@ -81,7 +81,7 @@ pub(super) async fn put_aside(
             match (Sealing::of(session, stack)?.sealed(&state)?, without) {
                 (Some(sealed), _) => sealed,
                 (None, WithoutCopy::Accept) => return Ok(None),
-                (None, WithoutCopy::Refuse) => return Err(no_copy(&stack.id, &unread)),
+                (None, WithoutCopy::Refuse) => return Err(no_copy(stack, &unread)),
             }
         }
     };
@@ -98,14 +98,16 @@ pub(super) fn keep(session: &Session, id: &StackId, bytes: &[u8]) -> Result<Path
     Ok(path)
 }
 
-fn no_copy(id: &StackId, unread: &Error) -> Error {
+fn no_copy(stack: &Stack, unread: &Error) -> Error {
+    let id = &stack.id;
     let error = Error::new(Kind::Refused, format!("no copy of the encrypted state of `{id}` can be kept"))
         .detail(format!(
             "only tofu can read it where it lies ({}), and it gives it decrypted",
             unread.message()
         ))
         .hint("keep a copy yourself, then say `--force`");
-    if unread.hints().is_empty() {
+    // One backend block is that of all workspaces, and stays.
+    if unread.hints().is_empty() && stack.declared_workspace().is_none() {
         return error.hint(format!(
             "or move it to where versions are kept: `infra state migrate {id} --to embedded`"
         ));

@@ -1,6 +1,7 @@
 //! Giving up the state that a stack had, on purpose: its entry in `infra.lock` goes, and what
 //! lies at the old place is no longer asked about. Nothing is deleted.
 
+use super::applied;
 use super::known_states::note_lineage;
 use super::seen_state::Seen;
 use super::session::Session;
@@ -19,6 +20,8 @@ pub enum Forgotten {
     TakenAsItIs,
     /// It was left behind at this place, with all its versions.
     LeftBehind(String),
+    /// It stays where its block said, and nobody asks about it any more.
+    Remembered,
     /// Nothing was known of it.
     Nothing,
 }
@@ -46,6 +49,10 @@ pub async fn forget_state(session: &Session, id: &StackId, scope: Forgetting) ->
         note_lineage(session, id, None)?;
         return Ok(Forgotten::Entry);
     }
+    if is_removed_with_own_block(session, id).await? {
+        applied::forget(&session.project, id)?;
+        return Ok(Forgotten::Remembered);
+    }
     let name = StateName::parse(&id.state_name())?;
     let known = session.infra_lock.as_ref().map_err(Clone::clone)?.states.get(id).cloned();
     let here = KeptAt::of(&session.project)?;
@@ -69,6 +76,12 @@ pub async fn forget_state(session: &Session, id: &StackId, scope: Forgetting) ->
         Forgotten::Nothing if known.is_some() => Forgotten::Entry,
         outcome => outcome,
     })
+}
+
+/// Returns whether a stack that is gone from the tree had its state where its block said.
+async fn is_removed_with_own_block(session: &Session, id: &StackId) -> Result<bool> {
+    let removed = applied::removed_stacks(&session.project, &session.stacks, session.clock).await?;
+    Ok(removed.iter().any(|removed| removed.stack.id == *id && removed.stack.backend != Backend::Embedded))
 }
 
 /// Marks what the old places on this machine have; a network that only `infra.lock` names is not asked.

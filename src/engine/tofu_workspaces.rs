@@ -11,6 +11,7 @@ use super::early_values::with_early_values;
 use super::failure::Stop;
 use super::inspect::check;
 use super::session::Session;
+use super::workspace_states::workspace_of;
 use crate::error::{Error, Result, io};
 use crate::model::{
     Environment, Project, Stack, StackError, StackRun, StackWorkspace, WorkspaceOrigin, nearest, quoted,
@@ -42,22 +43,26 @@ impl Session {
 
     /// Names the workspace of a stack, and its data folder, in an environment.
     pub(super) fn put_in_workspace(&self, stack: &Stack, env: &mut Environment) {
-        let Some(workspace) = &stack.workspace else { return };
+        let former = self.former_workspace(stack);
+        let Some(workspace) = &stack.workspace else {
+            return former.into_iter().for_each(|name| env.set("TF_WORKSPACE", name.as_str()));
+        };
         if workspace.origin == WorkspaceOrigin::Declared {
             env.set("TF_DATA_DIR", self.workspace_folder(stack));
         }
-        let is_named = workspace.origin != WorkspaceOrigin::Selected
-            && stack.backend.has_workspaces()
-            && !self.is_in_former_workspace(stack);
-        match is_named {
-            true => env.set("TF_WORKSPACE", workspace.name.as_str()),
-            false => env.remove_where(|name| name == "TF_WORKSPACE"),
+        let is_named = workspace.origin != WorkspaceOrigin::Selected && stack.backend.has_workspaces();
+        let name = former.or_else(|| is_named.then(|| workspace.name.clone()));
+        match name {
+            Some(name) => env.set("TF_WORKSPACE", name.as_str()),
+            None => env.remove_where(|name| name == "TF_WORKSPACE"),
         }
     }
 
-    /// Returns whether the state of a stack is still the one of before it had workspaces.
-    pub(super) fn is_in_former_workspace(&self, stack: &Stack) -> bool {
-        stack.backend.has_workspaces() && self.former_names.borrow().contains_key(&stack.id)
+    /// Returns the workspace in which the state of a stack still is that goes on in another one.
+    pub(super) fn former_workspace(&self, stack: &Stack) -> Option<String> {
+        let former = self.former_names.borrow();
+        let was = former.get(&stack.id).filter(|_| stack.backend.has_workspaces());
+        was.map(|was| workspace_of(was).to_owned())
     }
 }
 

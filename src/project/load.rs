@@ -16,7 +16,7 @@ use crate::error::{Error, Result, io};
 use crate::model::project::{
     ConfigureSettings, RunSettings, SecretsSettings, StackSettings, StateSettings, TofuSettings,
 };
-use crate::model::{Project, StackId, nearest};
+use crate::model::{Project, StackId, StackWorkspace, nearest};
 
 const FILE: &str = "infra.yaml";
 
@@ -98,7 +98,7 @@ fn check_workspace(
     source: &Source<'_>,
 ) -> Result<()> {
     let wrong = |message: String| source.wrong(pattern.referenced, message);
-    if !is_workspace_name(name) {
+    if name.contains('@') || !StackWorkspace::is_name(name) {
         let message =
             format!("`workspaces` of `{}` has `{name}`, which is no name of a workspace", pattern.value);
         return Err(wrong(message).hint("letters, digits, `-`, `_` and `.` make one"));
@@ -118,12 +118,6 @@ fn check_workspace(
         }
         _ => check_settings(pattern, settings, config, source),
     }
-}
-
-/// What tofu takes and what stays one part of a path and of an id.
-fn is_workspace_name(name: &str) -> bool {
-    let is_safe = |sign: char| sign.is_ascii_alphanumeric() || "-_.~$&+:=".contains(sign);
-    !name.is_empty() && name != "." && name != ".." && name.chars().all(is_safe)
 }
 
 /// A state can come along with one stack only.

@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use regex::{Captures, Regex};
+
 use crate::atomic_file;
 use crate::model::{Project, StackId, StackSettings};
 use crate::project;
@@ -28,9 +30,12 @@ pub fn copy(project: &Project, from: &StackId, to: &StackId) -> Option<Before> {
     let repeated = repeated(&text, from, to)?;
     let before = Before { path: path.clone(), text };
     atomic_file::replace(&path, repeated.as_bytes()).ok()?;
-    let said = project::load(&project.root).map(|project| names(stacks::settings_for(&project, to)));
+    let said = project::load(&project.root).map(|project| stacks::settings_for(&project, to));
+    let is_former =
+        |said: &StackSettings| said.was.is_some() || said.workspaces.values().any(|own| own.was.is_some());
     match said {
-        Ok(said) if said == wanted => Some(before),
+        // The state of before is the original's.
+        Ok(said) if !is_former(&said) && names(said.clone()) == wanted => Some(before),
         _ => {
             undo(Some(&before));
             None
@@ -61,7 +66,7 @@ fn repeated(text: &str, from: &StackId, to: &StackId) -> Option<String> {
     let mut copy = vec![block[0].replacen(key.as_str(), &format!("\"{to}\":"), 1)];
     let own =
         block[1..].iter().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("was:"));
-    copy.extend(own.map(|line| (*line).to_owned()));
+    copy.extend(own.map(|line| without_former(line)));
     let mut all: Vec<String> = lines[..=start + more].iter().map(|line| (*line).to_owned()).collect();
     while all.last().is_some_and(|line| line.trim().is_empty()) {
         all.pop();
@@ -71,9 +76,32 @@ fn repeated(text: &str, from: &StackId, to: &StackId) -> Option<String> {
     Some(all.join("\n") + "\n")
 }
 
+/// Returns a line without the former id among settings in braces.
+fn without_former(line: &str) -> String {
+    let former = Regex::new(r#"(?P<before>[{,])\s*was:\s*("[^"]*"|'[^']*'|[^\s,}]+)\s*(?P<after>,?)"#);
+    let Ok(former) = former else { return line.to_owned() };
+    let keep = |found: &Captures<'_>| match (&found["before"], &found["after"]) {
+        ("{", _) => "{".to_owned(),
+        (_, after) => after.to_owned(),
+    };
+    former.replace_all(line, keep).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_former_id_of_one_workspace_is_left_out_too() {
+        for (line, without) in [
+            ("dev: { was: \"web\" }", "dev: {}"),
+            ("dev: { was: web, protect: true }", "dev: { protect: true }"),
+            ("dev: { tags: [a], was: 'a b', env: {} }", "dev: { tags: [a], env: {} }"),
+            ("dev: { tags: [was] }", "dev: { tags: [was] }"),
+        ] {
+            assert_eq!(without_former(line), without);
+        }
+    }
 
     #[test]
     fn the_entry_of_a_stack_is_repeated_without_its_former_id() {

@@ -90,6 +90,9 @@ fn forgotten_words(id: &StackId, forgotten: &Forgotten) -> String {
         Forgotten::LeftBehind(place) => {
             format!("the state of `{id}` at `{place}` is left behind; its versions are kept there")
         }
+        Forgotten::Remembered => {
+            format!("the state of `{id}` stays where its backend keeps it, and is no longer asked about")
+        }
         Forgotten::Nothing => format!("nothing was known of a state of `{id}`"),
     }
 }

@@ -14,6 +14,7 @@ use super::backend_edit::BackendEdit;
 use super::inspect::{bare_run, check};
 use super::known_states::{keep_safety_copy, note_lineage};
 use super::left_behind::LeftBehind;
+use super::own_encryption::{Subject, declares};
 use super::session::Session;
 use super::state_copy::{Sealing, keep};
 use super::state_edit::{open_state, pull_state};
@@ -412,6 +413,16 @@ fn set_aside(file: &Path) -> Result<Option<PathBuf>> {
 
 /// Refuses a stack whose backend is given more than its block: that would be given to the new one too.
 fn check_only_the_block(session: &Session, stack: &Stack) -> Result<()> {
+    // The folder in which tofu tries the new place has no such block: the copy would be in the clear.
+    if declares(&session.dir_of(stack), Subject::Anything) {
+        return Err(Error::usage(format!("the files of `{}` say how its state is encrypted", stack.id))
+            .detail("only tofu itself can move such a state and keep it encrypted")
+            .hint("write the new backend block by hand")
+            .hint(format!(
+                "then let tofu move it: `infra init {} -- -migrate-state -force-copy`",
+                stack.id
+            )));
+    }
     if stacks::backend_config(&session.project, stack)?.is_empty() {
         return Ok(());
     }

@@ -524,23 +524,37 @@ fn an_encrypted_state_is_put_aside_as_it_lies() {
     }
 }
 
-/// A bucket whose credentials only tofu finds.
-fn with_hidden_credentials(project: Project) -> Project {
-    let file = project.path("credentials");
-    let text = format!(
-        "[default]\naws_access_key_id = {}\naws_secret_access_key = {}\n",
-        minio::USER,
-        minio::PASSWORD
-    );
-    project.write("credentials", &text);
-    project.env("AWS_SHARED_CREDENTIALS_FILE", &file.display().to_string())
+/// Prints credentials to tofu, and to nobody else.
+const FOR_TOFU_ALONE: &str = r#"
+pid=$PPID
+while [ "$pid" -gt 1 ]; do
+  case $(cat "/proc/$pid/comm") in
+    tofu) cat "$1"; exit 0 ;;
+    infra) exit 1 ;;
+  esac
+  pid=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$pid/status")
+done
+exit 1
+"#;
+
+/// A bucket whose credentials only tofu gets; they lie in a folder of the person's.
+fn with_hidden_credentials(project: Project, own: &std::path::Path) -> Project {
+    let keys =
+        format!(r#"{{"Version":1,"AccessKeyId":"{}","SecretAccessKey":"{}"}}"#, minio::USER, minio::PASSWORD);
+    let (program, answer, config) = (own.join("for-tofu"), own.join("keys.json"), own.join("config"));
+    let profile = format!("[default]\ncredential_process = sh {} {}\n", program.display(), answer.display());
+    std::fs::write(&program, FOR_TOFU_ALONE).unwrap();
+    std::fs::write(&answer, keys).unwrap();
+    std::fs::write(&config, profile).unwrap();
+    project.env("AWS_CONFIG_FILE", &config.display().to_string())
 }
 
 #[test]
 fn an_encrypted_state_that_only_tofu_can_read_is_put_aside_sealed() {
     let block = s3_block(minio().address, &minio().bucket(), "use_lockfile = true");
     let (project, _key) = encrypted(&block);
-    let project = with_hidden_credentials(project);
+    let own = tempfile::tempdir().unwrap();
+    let project = with_hidden_credentials(project, own.path());
     project.run("apply x --yes").succeeds();
 
     project.run("state rm x terraform_data.thing").succeeds();
@@ -557,7 +571,8 @@ fn an_encrypted_state_that_cannot_be_put_aside_is_changed_only_by_force() {
     let encryption = r#"{"key_provider":{"pbkdf2":{"mine":{"passphrase":"a-passphrase-of-my-own"}}},"method":{"aes_gcm":{"mine":{"keys":"${key_provider.pbkdf2.mine}"}}},"state":{"method":"method.aes_gcm.mine","enforced":true}}"#;
     let block = s3_block(minio().address, &minio().bucket(), "use_lockfile = true");
     let project = Project::new().stack("01-a/x", &stack(&block, "one")).env("TF_ENCRYPTION", encryption);
-    let project = with_hidden_credentials(project);
+    let own = tempfile::tempdir().unwrap();
+    let project = with_hidden_credentials(project, own.path());
     project.run("apply x --yes").succeeds();
 
     let refused = project.run("state rm x terraform_data.thing").exits(77);
@@ -569,7 +584,9 @@ fn an_encrypted_state_that_cannot_be_put_aside_is_changed_only_by_force() {
     assert_eq!(project.resources("x"), ["terraform_data.hidden"]);
     assert!(copies(&project).is_empty());
     // The other way out: what tofu finds by itself, infra is told.
-    refused.stderr_has("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY").stderr_lacks("state migrate");
+    let refused =
+        refused.stderr_has("`credential_process` of the AWS profile `default` gives no credentials");
+    let _ = refused.stderr_lacks("state migrate");
     let project = project.env("AWS_ACCESS_KEY_ID", minio::USER).env("AWS_SECRET_ACCESS_KEY", minio::PASSWORD);
     project.run("state rm x terraform_data.hidden").succeeds();
     assert_eq!(copies(&project).len(), 1);

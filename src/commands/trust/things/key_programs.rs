@@ -6,13 +6,17 @@ use std::path::PathBuf;
 use super::digest;
 use crate::error::Result;
 use crate::model::{Project, Stack};
+use crate::stacks::names_key_program;
 use crate::trust::{Thing, ThingKind};
 
 /// Returns the files that name such a program; one that only looks like it is asked about as well.
 pub(super) fn key_programs(project: &Project, stacks: &[&Stack]) -> Result<Vec<Thing>> {
     let mut things = Vec::new();
     for path in stacks.iter().flat_map(|stack| configuration(&project.root.join(&stack.path))) {
-        if std::fs::read_to_string(&path).is_ok_and(|text| names_a_program(&text)) {
+        let is_json = path.extension().is_some_and(|end| end == "json");
+        // Letters that are not UTF-8 may stand in comments, and tofu reads on.
+        let text = std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        if text.is_ok_and(|text| names_key_program(&text, is_json)) {
             let name = project.relative(&path).display().to_string();
             things.push(Thing::new(ThingKind::KeyProgram, name, digest(&path)?));
         }
@@ -27,9 +31,4 @@ fn configuration(dir: &std::path::Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let ends = [".tf", ".tofu", ".tf.json", ".tofu.json"];
     files.filter(|path| ends.iter().any(|end| path.to_string_lossy().ends_with(end))).collect()
-}
-
-/// Both the key and the method of an encryption can be a program.
-fn names_a_program(text: &str) -> bool {
-    text.contains("encryption") && text.contains("external") && text.contains("command")
 }

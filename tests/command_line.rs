@@ -273,7 +273,7 @@ fn what_infra_sets_itself_cannot_be_passed_on() {
 #[test]
 fn doctor_tells_what_is_wrong_and_how_to_mend_it() {
     let project = Project::new()
-        .stack("01-a/bad", "resource {")
+        .stack("01-a/bad", "$ANSIBLE_VAULT;1.1;AES256\n6162\n")
         .stack("01-a/local", "output \"o\" {\n  value = 1\n}\n");
 
     let run = project.run("doctor --json").exits(1);
@@ -283,4 +283,18 @@ fn doctor_tells_what_is_wrong_and_how_to_mend_it() {
         findings.as_array().unwrap().iter().filter_map(|row| row["status"].as_str()).collect();
     assert!(statuses.contains(&"pass") && statuses.contains(&"warn") && statuses.contains(&"fail"), "{run}");
     project.run("doctor").exits(1).stdout_has("FAIL").stdout_has("fix:");
+}
+
+#[test]
+fn doctor_leaves_a_file_that_infra_cannot_read_to_tofu() {
+    let project = Project::new().stack("01-a/odd", "resource {");
+
+    let run = project.run("doctor --json").exits(0);
+
+    let findings = run.json();
+    let about = findings.as_array().unwrap().iter().find(|row| row["check"] == "stacks").unwrap();
+    assert_eq!(about["status"], "warn", "{run}");
+    assert!(about["message"].as_str().unwrap().contains("main.tf:1:"), "{run}");
+    let fix = about["fix"].as_str().unwrap().split('`').nth(1).unwrap();
+    project.run(fix.strip_prefix("infra ").unwrap()).exits(1).stderr_has("Unclosed configuration block");
 }

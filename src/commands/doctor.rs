@@ -17,7 +17,7 @@ use super::trust::{gate, things};
 use super::workspace::Workspace;
 use crate::engine::{self, StackSecrets, Unopened};
 use crate::error::{Error, Exit, Kind, Result};
-use crate::model::{Stack, StackId, counted, few};
+use crate::model::{Stack, StackId, counted, few, quoted};
 use crate::report::{Asking, Terminal, Tone, passphrase_prompt};
 use crate::secrets::keyring::{KeyTrust, Keyring};
 use crate::stacks::{self, StateRisk};
@@ -247,11 +247,16 @@ fn stack_findings(workspace: &Workspace, context: &Context) -> Vec<Finding> {
 }
 
 fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
-    let unreadable =
+    let unusable =
         |problem: &String| Finding::fail("stacks", &Error::invalid(format!("{}: {problem}", stack.id)));
+    let unread = |note: &String| {
+        let fix = format!("tofu judges it: `infra validate {}`", quoted(stack.id.as_str()));
+        Finding::warn("stacks", format!("{}: {note}", stack.id), fix)
+    };
     let odd =
         |warning: &String| Finding::warn("stacks", format!("{}: {warning}", stack.id), "see `infra stacks`");
-    let mut findings: Vec<Finding> = stack.file_remarks().map(unreadable).collect();
+    let mut findings: Vec<Finding> = stack.problems.iter().map(unusable).collect();
+    findings.extend(stack.unread.iter().map(unread));
     let is_forgotten = |warning: &&String| stacks::tells_of_forgotten_module(warning);
     findings.extend(stack.warnings.iter().filter(|warning| !is_forgotten(warning)).map(odd));
     if let Some(errored) = engine::unsaved_file(&workspace.project, stack) {

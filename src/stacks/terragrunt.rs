@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::model::layout::is_skipped_folder;
 
 /// What Terragrunt calls its files.
-const FILES: [&str; 3] = ["terragrunt.hcl", "root.hcl", "terragrunt.stack.hcl"];
+const FILES: [&str; 2] = ["terragrunt.hcl", "terragrunt.stack.hcl"];
 
 /// How many folders are looked at, where only a remark is at stake.
 const LIMIT: usize = 5_000;

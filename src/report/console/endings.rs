@@ -1,0 +1,130 @@
+//! How stacks and the run end on the screen: a line for each, the table, what they have in common.
+
+use super::Console;
+use crate::model::{RunReport, StackReport, StackResult, human_duration};
+use crate::report::causes::{SharedCause, Telling, shared_causes};
+use crate::report::failure::show_stack_error;
+use crate::report::next_steps::next_steps;
+use crate::report::summary::{self, Fold};
+use crate::report::terminal::{Tone, Verbosity};
+
+impl Console {
+    pub(super) fn stack_finished(&mut self, report: &StackReport) {
+        self.live.finish(&report.id, report.result);
+        self.hear(&report.id);
+        if self.stacks == 1 {
+            self.live.pause();
+        }
+        if self.is_folded(report.result) || (self.nothing_done && report.error.is_none()) {
+            return;
+        }
+        let telling = match self.terminal.verbosity() {
+            Verbosity::Verbose => Telling::Whole,
+            _ => self.causes.add(report),
+        };
+        let sign = self.terminal.paint(summary::tone(report), summary::sign(report));
+        let words = match &telling {
+            Telling::Whole => summary::words(self.command, report),
+            Telling::Like(first) => format!("failed like {first} "),
+            Telling::Count(first, stacks) => {
+                let words = summary::words(self.command, report);
+                return self.note(&format!("  {sign} {words} like {first}: {stacks} stacks by now"));
+            }
+            Telling::Nothing => return,
+        };
+        // What did not run has a reason, and no time worth telling.
+        let time = match &report.reason {
+            Some(_) if !report.provisional => String::new(),
+            _ => self.terminal.paint(Tone::Dim, &human_duration(report.duration_s)),
+        };
+        let line = format!("  {sign} {}  {words:24} {time}", self.column_of(&report.id));
+        let (line, indent) = (line.trim_end(), self.id_width + 6);
+        match &report.error {
+            Some(error) => self.live.above(|| {
+                self.terminal.alert_hanging(line, indent);
+                if telling == Telling::Whole {
+                    show_stack_error(&self.terminal, &report.id, error);
+                }
+            }),
+            None => self.live.above(|| self.terminal.note_hanging(line, indent)),
+        }
+    }
+
+    /// Where more stacks run than the screen has lines, those of which there is nothing to say are counted.
+    fn is_folded(&self, result: StackResult) -> bool {
+        summary::is_quiet(self.command, result) && self.fold() == Fold::Quiet
+    }
+
+    fn fold(&self) -> Fold {
+        let (rows, _) = self.terminal.size();
+        if self.is_live() && self.stacks + 4 > rows { Fold::Quiet } else { Fold::Nothing }
+    }
+
+    pub(super) fn nothing_done(&mut self) {
+        self.nothing_done = true;
+        self.live.pause();
+        self.note("  nothing was done");
+    }
+
+    pub(super) fn interrupted(&self, times: u32) {
+        let text = match times {
+            _ if self.asking => "nothing more is changed",
+            1 => {
+                "stopping gently: tofu finishes what it does and saves its state; Ctrl-C again stops at once"
+            }
+            _ => "stopping at once",
+        };
+        // The cursor may stand behind the terminal's own `^C`; behind a question it does no more.
+        let fresh_line = if self.terminal.is_live() && !self.asking { "\n" } else { "" };
+        self.note(&format!("{fresh_line}{}: {text}", self.terminal.paint(Tone::Warn, "interrupted")));
+    }
+
+    pub(super) fn run_finished(&mut self, report: &RunReport) {
+        self.live.pause();
+        self.voices.all().iter().for_each(|line| self.note(line));
+        let repeated = self.warnings.repeated();
+        repeated
+            .iter()
+            .for_each(|words| self.note(&format!("{}: {words}", self.terminal.paint(Tone::Warn, "warning"))));
+        if self.nothing_done {
+            return;
+        }
+        let causes = match self.terminal.verbosity() {
+            Verbosity::Verbose => Vec::new(),
+            _ => shared_causes(report),
+        };
+        let mut above = 0;
+        if report.stacks.len() > 1 {
+            self.note("");
+            let table = summary::table(report, (self.fold(), &causes), self.terminal.columns());
+            above = table.len();
+            table.iter().for_each(|line| self.note(&format!(" {line}")));
+            if !table.is_empty() {
+                self.note("");
+            }
+            causes.iter().for_each(|cause| self.shared_cause(cause));
+            if !causes.is_empty() {
+                self.note("");
+            }
+            self.note(&format!("  {}", summary::count_line(report)));
+        }
+        let steps = next_steps(report, &self.scope);
+        self.show_listings(report, above + steps.len());
+        for step in steps {
+            self.note(&format!("  {} {step}", self.terminal.paint(Tone::Strong, "next:")));
+        }
+    }
+
+    /// Tells what many stacks have in common; failures even to whoever wants nothing else.
+    fn shared_cause(&self, cause: &SharedCause<'_>) {
+        let (report, indent) = (cause.report, 6);
+        let sign = self.terminal.paint(summary::tone(report), summary::sign(report));
+        let heading = cause.heading(&summary::words(self.command, report));
+        let lines = cause.body().into_iter().map(|line| format!("      {line}"));
+        let lines = std::iter::once(format!("  {sign} {heading}")).chain(lines);
+        match cause.error() {
+            Some(_) => lines.for_each(|line| self.terminal.alert_hanging(&line, indent)),
+            None => lines.for_each(|line| self.terminal.note_hanging(&line, indent)),
+        }
+    }
+}

@@ -19,8 +19,9 @@
 //! | [`project`] | finds, loads and validates `infra.yaml` |
 //! | [`render`] | templates and values → the generated tree, in memory |
 //! | [`secrets`] | SOPS, age, Ansible Vault, the redactor |
-//! | [`stacks`] | discovery, HCL reading, order, selection |
+//! | [`stacks`] | discovery, order, selection |
 //! | [`state`] | the state store, locks, the http backend |
+//! | [`syntax`] | the language of OpenTofu's files as text: blocks, arguments, what a value says |
 //! | [`trust`] | what this person made and allowed, kept outside of every project |
 //! | [`tofu`] | the binary, its arguments, environment, messages, hints |
 //! | [`process`] | starts programs, forwards signals; knows nothing of tofu |
@@ -46,5 +47,6 @@ pub mod report;
 pub mod secrets;
 pub mod stacks;
 pub mod state;
+pub mod syntax;
 pub mod tofu;
 pub mod trust;

@@ -34,11 +34,9 @@ mod roots;
 #[cfg(test)]
 mod sample;
 mod select;
-mod setting;
 mod settings;
 mod source_template;
 mod state_key;
-mod syntax;
 mod terragrunt;
 mod unused_modules;
 mod walk;

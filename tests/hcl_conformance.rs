@@ -20,6 +20,7 @@ use generator::Generator;
 use infra::model::Stack;
 use infra::project::load;
 use infra::stacks::discover;
+use infra::syntax::setting::Setting;
 use serde_json::Value;
 use support::{Project, tofu};
 
@@ -184,6 +185,50 @@ fn providers_are_required_as_tofu_reads_them() {
     );
     let full_name = |name: &str| theirs["provider_config"][name]["full_name"].as_str().unwrap().to_owned();
     assert!(full_name("one").ends_with("/b/one") && full_name("two").ends_with("/b/two"), "{theirs}");
+}
+
+#[test]
+fn a_value_of_a_variables_file_says_to_infra_what_it_says_to_tofu() {
+    let written = [
+        r#""plain""#,
+        r#""q\"\\\n\t\r\u00e9\U0001F600 $${x} %%{y} $$ %""#,
+        "<<EOT\none\n  two \\n \"q\" $${x}\nEOT",
+        "<<EOT\nEOT",
+        "<<EOT\n\n  EOT",
+        "<<-EOT\n    a\n\n      b\n  \n    EOT",
+        "<<-EOT\n\ta\n  b\n  EOT",
+        "<<-EOT\n    ${\"x\"}\n  EOT",
+        "<<EOT\r\nwindows\r\nEOT",
+        "(\n  \"in brackets\" # why\n)",
+        "[1, \"a\"]",
+        "{ a = 1, a = \"again\" }",
+        "true ? \"a\" : \"b\"",
+        "-12.50",
+        "12.5",
+        "true",
+    ];
+    let values: String = written.iter().enumerate().map(|(at, text)| format!("v{at} = {text}\n")).collect();
+    let files: String = (0..written.len())
+        .map(|at| format!("variable \"v{at}\" {{}}\noutput \"v{at}\" {{\n  value = var.v{at}\n}}\n"))
+        .collect();
+    let project = Project::new().stack("a", &files).file("infrastructure/a/terraform.tfvars", &values);
+    let dir = project.path("infrastructure/a");
+
+    let applied = bare_tofu(&["apply", "-auto-approve"], &dir);
+    assert!(applied.status.success(), "{}", String::from_utf8_lossy(&applied.stderr));
+    let theirs: Value =
+        serde_json::from_slice(&bare_tofu(&["output", "-json"], &dir).stdout).expect("what tofu says");
+
+    let document = infra::syntax::read(&values);
+    assert_eq!(document.fault, None);
+    let mut known = 0;
+    for attribute in &document.body.attributes {
+        let their = &theirs[attribute.name]["value"];
+        let Some(Setting::Literal(ours)) = infra::syntax::value(&values, &attribute.value) else { continue };
+        assert_eq!(their.as_str().map_or_else(|| their.to_string(), str::to_owned), ours, "{attribute:?}");
+        known += 1;
+    }
+    assert_eq!(known, 11, "what is written down is known");
 }
 
 #[test]

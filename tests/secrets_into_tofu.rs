@@ -281,3 +281,33 @@ fn an_ansible_vault_of_variables_reaches_the_stack_that_declares_them() {
     run.stderr_lacks(CANARY).stdout_lacks(CANARY);
     assert!(project.files_containing(CANARY).is_empty());
 }
+
+#[test]
+fn a_vault_of_variables_may_say_what_tofu_accepts_and_no_more() {
+    let file = "infrastructure/01-a/x/secrets.tfvars";
+    let project = Project::new().stack("01-a/x", STACK).env("ANSIBLE_VAULT_PASSWORD", "vault-pass");
+    let sealed = |plain: &str| {
+        project.write(file, plain);
+        project.run(&format!("secrets encrypt --vault {file}")).succeeds();
+    };
+    let lines = format!("first-{CANARY}\nsecond-{CANARY}\n");
+
+    sealed(&format!(
+        "\u{feff}other = {{ k = 1, k = 2 }}\napi_token = <<-EOT\n    first-{CANARY}\n    second-{CANARY}\n  EOT\n"
+    ));
+    let run = project.run("apply --yes -v").succeeds();
+    assert!(digest_is_of(&project, &lines));
+    run.stderr_lacks(CANARY).stdout_lacks(CANARY);
+
+    for (plain, place, what) in [
+        (format!("api_token = \"{CANARY}\n"), "secrets.tfvars:1:13", "a text in quotes is never closed"),
+        (format!("a = 1\napi_token \"{CANARY}\" {{\n}}\n"), "secrets.tfvars:2:1", "a block"),
+        (format!("a = 1\na = \"{CANARY}\"\n"), "secrets.tfvars:2:1", "a variable that is set before"),
+    ] {
+        sealed(&plain);
+        let refused = project.run("plan x").exits(77).stderr_has(place).stderr_has(what).stderr_lacks(CANARY);
+        let advice = format!("secrets view {}", project.path(file).display());
+        refused.stderr_has(&format!("`infra {advice}`"));
+        project.run(&advice).succeeds().stdout_has(CANARY);
+    }
+}

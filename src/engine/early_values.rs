@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hcl_edit::structure::{Body, Structure};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
@@ -21,6 +20,7 @@ use crate::model::project::OutputRef;
 use crate::model::{Stack, StackId, StackRun};
 use crate::process::Invocation;
 use crate::stacks::{self, EarlyVariables};
+use crate::syntax::{self, Document};
 use crate::tofu::call;
 use crate::tofu::variables::{Assignment, VariableSource, to_tfvars};
 
@@ -176,8 +176,9 @@ fn leads_back(session: &Session, from: &StackId, to: &StackId) -> bool {
 /// Returns the lines of a variables file that set one of these; the whole text where it does not parse.
 fn values_in_file(path: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Zeroizing<String>> {
     let is_file = std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
-    let text = is_file.then(|| std::fs::read_to_string(path).ok()).flatten().map(Zeroizing::new);
-    let Some(text) = text else { return Vec::new() };
+    let bytes = is_file.then(|| std::fs::read(path).ok()).flatten().map(Zeroizing::new);
+    let Some(bytes) = bytes else { return Vec::new() };
+    let text = Zeroizing::new(syntax::decoded(&bytes).into_owned());
     if path.extension().is_some_and(|ending| ending == "json") {
         let Ok(map) = serde_json::from_str::<Map<String, Value>>(&text) else { return vec![text] };
         let values = map.iter().filter(|(name, _)| wanted(name));
@@ -188,12 +189,13 @@ fn values_in_file(path: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Zeroizing<S
 
 /// Returns what the text of a variables file sets these to; the whole text where it does not parse.
 fn values_in_text(text: &Zeroizing<String>, wanted: impl Fn(&str) -> bool) -> Vec<Zeroizing<String>> {
-    let Ok(body) = text.parse::<Body>() else { return vec![text.clone()] };
-    let values = body.iter().filter_map(|structure| match structure {
-        Structure::Attribute(attribute) if wanted(attribute.key.as_str()) => {
-            Some(Zeroizing::new(format!("{}={}", attribute.key.as_str(), attribute.value.to_string().trim())))
-        }
-        _ => None,
+    let Document { body, fault } = syntax::read(text);
+    if fault.is_some() {
+        return vec![text.clone()];
+    }
+    let values = body.attributes.iter().filter(|attribute| wanted(attribute.name)).map(|attribute| {
+        let value = text.get(attribute.value.clone()).unwrap_or_default();
+        Zeroizing::new(format!("{}={value}", attribute.name))
     });
     values.collect()
 }

@@ -4,12 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hcl_edit::structure::{Body, Structure};
-use serde_json::{Map, Value};
-
 use super::session::Session;
 use crate::error::Result;
 use crate::model::StackRun;
+use crate::syntax::json::{self, Node};
+use crate::syntax::{self, Document};
 
 /// A larger file is no list of variables.
 const LARGEST: u64 = 10 * 1024 * 1024;
@@ -65,13 +64,25 @@ impl GivenVariables {
             // tofu says that it is not there.
             Err(_) => return,
         }
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let bytes = std::fs::read(path).unwrap_or_default();
+        let text = syntax::decoded(&bytes);
         match path.extension().is_some_and(|ending| ending == "json") {
-            true => self.names.extend(
-                serde_json::from_str::<Map<String, Value>>(&text).into_iter().flatten().map(|(name, _)| name),
-            ),
-            false => self.names.extend(attributes(&text)),
+            true => self.names.extend(names_in_json(&text)),
+            false => self.names.extend(names_in_hcl(&text)),
         }
+    }
+}
+
+/// Returns what a variables file sets, as far as it can be read: tofu judges the rest.
+fn names_in_hcl(text: &str) -> Vec<String> {
+    let Document { body, .. } = syntax::read(text);
+    body.attributes.iter().map(|attribute| attribute.name.to_owned()).collect()
+}
+
+fn names_in_json(text: &str) -> Vec<String> {
+    match json::read(text).0 {
+        Node::Object(entries) => entries.into_iter().map(|entry| entry.name).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -93,15 +104,6 @@ pub(super) fn flags(extra: &[String]) -> Vec<(&str, &str)> {
         });
     }
     found
-}
-
-fn attributes(text: &str) -> Vec<String> {
-    let Ok(body) = text.parse::<Body>() else { return Vec::new() };
-    let names = body.iter().filter_map(|structure| match structure {
-        Structure::Attribute(attribute) => Some(attribute.key.to_string().trim().to_owned()),
-        Structure::Block(_) => None,
-    });
-    names.collect()
 }
 
 /// Returns the variables files that tofu reads by itself.

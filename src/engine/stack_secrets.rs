@@ -4,11 +4,10 @@
 //! Opened once, before any tofu starts, so that a wrong key fails early. Values live in
 //! memory only; every one of them is known to the redactor.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::PathBuf;
 
-use hcl_edit::expr::Expression;
-use hcl_edit::structure::{Body, Structure};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
@@ -22,6 +21,8 @@ use crate::secrets::sops::format::Format;
 use crate::secrets::sops::stores;
 use crate::secrets::vault::is_vault;
 use crate::stacks::SettingsBook;
+use crate::syntax::setting::Setting;
+use crate::syntax::{self, Attribute, Document, Fault};
 use crate::tofu::encryption::StateKey;
 use crate::tofu::variables::{self, Assignment};
 
@@ -215,32 +216,35 @@ async fn top_level(keyring: &Keyring<'_>, file: &std::path::Path) -> Result<Vec<
     Ok(map.iter().map(|(name, value)| (name.clone(), Assignment::Value(value.clone()))).collect())
 }
 
+/// Reads a variables file. What is wrong is told by its place alone: the text is secret.
 fn read_tfvars(file: &std::path::Path, plaintext: &[u8]) -> Result<Vec<(String, Assignment)>> {
+    let plaintext = plaintext.strip_prefix(b"\xef\xbb\xbf").unwrap_or(plaintext);
     let text = std::str::from_utf8(plaintext).map_err(|_| unreadable(file))?;
-    // The parser's message would quote the text, which is secret.
-    let body: Body = text.parse().map_err(|_| unreadable(file))?;
-    let mut found = Vec::new();
-    for structure in &body {
-        let Structure::Attribute(attribute) = structure else { return Err(unreadable(file)) };
-        let text = Zeroizing::new(attribute.value.to_string().trim().to_owned());
-        let mut literals = Vec::new();
-        collect_literals(&attribute.value, &mut literals);
-        found.push((attribute.key.to_string().trim().to_owned(), Assignment::Hcl { text, literals }));
+    let Document { body, fault } = syntax::read(text);
+    let block = body.blocks.first().map(|block| Fault { at: block.span.start, what: "a block" });
+    let twice = set_twice(&body.attributes);
+    if let Some(Fault { at, what }) = fault.or(block).or(twice) {
+        let (line, column) = syntax::line_and_column(text, at);
+        return Err(unreadable(file).at(format!("{}:{line}:{column}", file.display())).detail(what));
     }
-    Ok(found)
+    Ok(body.attributes.iter().map(|set| (set.name.to_owned(), assignment(text, &set.value))).collect())
 }
 
-/// Collects the texts in an expression, at any depth.
-fn collect_literals(expression: &Expression, into: &mut Vec<Zeroizing<String>>) {
-    match expression {
-        Expression::String(text) => into.push(Zeroizing::new(text.value().to_string())),
-        Expression::Array(items) => items.iter().for_each(|item| collect_literals(item, into)),
-        Expression::Object(object) => {
-            object.iter().for_each(|(_, value)| collect_literals(value.expr(), into));
-        }
-        Expression::Parenthesis(inner) => collect_literals(inner.inner(), into),
-        // Numbers and booleans are everywhere; the rest is no literal.
-        other => into.push(Zeroizing::new(other.to_string().trim().to_owned())),
+/// Returns where a variable is set that was set before; tofu takes no such file either.
+fn set_twice(attributes: &[Attribute<'_>]) -> Option<Fault> {
+    let mut seen = BTreeSet::new();
+    let twice = attributes.iter().find(|attribute| !seen.insert(attribute.name))?;
+    Some(Fault { at: twice.start, what: "a variable that is set before" })
+}
+
+fn assignment(text: &str, value: &Range<usize>) -> Assignment {
+    Assignment::Hcl {
+        text: Zeroizing::new(text.get(value.clone()).unwrap_or_default().to_owned()),
+        said: match syntax::value(text, value) {
+            Some(Setting::Literal(said)) => Some(Zeroizing::new(said)),
+            _ => None,
+        },
+        literals: syntax::literals(text, value).into_iter().map(Zeroizing::new).collect(),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::facts::BackendBlock;
 use super::names::shortened;
-use super::setting::{flatten, with_paths};
 use crate::model::{Backend, Stack, quoted};
+use crate::syntax::setting::{flatten, with_paths};
 
 /// How many stacks are named in an advice.
 const SHOWN: usize = 5;
@@ -130,8 +130,8 @@ fn has(backend: &Backend, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::sample::stack;
-    use super::super::setting::{Setting, Settings};
     use super::*;
+    use crate::syntax::setting::{Setting, Settings};
 
     /// Returns the risks of a stack with this block.
     fn risks(kind: &str, attributes: &[(&str, &str)]) -> Vec<StateRisk> {

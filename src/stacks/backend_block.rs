@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::syntax::{self, Block, Body};
 use crate::error::Result;
+use crate::syntax::{self, Block, Body};
 
 /// A backend block that is to be written.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::setting::{Setting, Settings, flatten};
 use super::settings::SettingsBook;
-use super::syntax;
 use crate::error::{Error, Result};
 use crate::model::project::BackendConfig;
 use crate::model::{Backend, Fingerprint, Project, Stack, StackError};
+use crate::syntax;
+use crate::syntax::setting::{Setting, Settings, flatten};
 
 /// Names of settings that nobody should write down in the clear.
 const SECRET: [&str; 8] = [

@@ -2,9 +2,9 @@
 //! by its labels. Begin at [`read`].
 
 use super::facts::{BackendBlock, Facts, ModuleBlock, RemoteState};
-use super::setting::{Setting, Settings};
-use super::syntax::json::{self, Entry, Node};
-use super::syntax::{Fault, line_and_column};
+use crate::syntax::json::{self, Entry, Node};
+use crate::syntax::setting::{Setting, Settings};
+use crate::syntax::{Fault, line_and_column};
 
 /// Adds what a file says to the facts of its folder; returns where it makes no sense.
 pub fn read(text: &str, file: &str, facts: &mut Facts) -> Option<Fault> {

@@ -1,6 +1,6 @@
 //! Whether a file of a stack names a program that encrypts its state.
 
-use super::syntax;
+use crate::syntax;
 
 /// Returns whether the `encryption` of a file runs a program; one that only looks like it counts
 /// where the file cannot be read whole, for tofu may read what this reader does not.

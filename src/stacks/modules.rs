@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::facts::{Facts, ModuleBlock};
 use super::folder::Folder;
 use super::reading::{read_folder, read_folders};
-use super::setting::Setting;
 use super::source_template::possible_folders;
+use crate::syntax::setting::Setting;
 
 /// Every folder that was read, by its absolute path.
 #[derive(Debug, Default)]

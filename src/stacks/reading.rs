@@ -12,9 +12,9 @@ use std::thread;
 use super::facts::{Facts, Unread};
 use super::files::is_json;
 use super::folder::Folder;
-use super::syntax::{self, Fault, line_and_column};
 use super::{hcl, json};
 use crate::model::fingerprint::Fingerprint;
+use crate::syntax::{self, Fault, line_and_column};
 
 /// How many folders make another thread worth its start.
 const FOLDERS_PER_THREAD: usize = 16;

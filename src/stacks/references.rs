@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::files::is_json;
-use super::syntax::{self, Attribute, Block, Body};
+use crate::syntax::{self, Attribute, Block, Body};
 
 /// Names of variables and of local values.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

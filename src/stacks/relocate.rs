@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::backend_block::quoted_text;
-use super::setting::Setting;
 use super::state_key::{StateKey, renamed};
-use super::syntax::{self, Block, Body};
 use crate::error::Result;
 use crate::model::{Stack, StackId, without_dots};
+use crate::syntax::setting::Setting;
+use crate::syntax::{self, Block, Body};
 
 /// A copy of a stack.
 #[derive(Clone, Copy, Debug)]

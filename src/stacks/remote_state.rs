@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::facts::RemoteState;
 use super::identity::{identity, identity_of};
-use super::setting::{Setting, flatten};
 use crate::model::{Backend, Stack, StackId};
+use crate::syntax::setting::{Setting, flatten};
 
 /// The states of all stacks whose identity is known.
 #[derive(Debug)]

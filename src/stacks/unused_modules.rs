@@ -10,9 +10,9 @@ use super::folder::Folder;
 use super::modules::Library;
 use super::names::shortened;
 use super::roots::StackFolder;
-use super::setting::Setting;
 use super::settings::SettingsBook;
 use crate::model::{Project, Stack};
+use crate::syntax::setting::Setting;
 
 /// What is said of a folder that is perhaps a module.
 const FORGOTTEN: &str = "may be a module that nothing uses";

@@ -7,9 +7,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hcl_edit::structure::Body;
-
 use crate::model::Environment;
+use crate::syntax::setting::Setting;
+use crate::syntax::{self, Block, Document};
 
 /// How deep a package lies: host, namespace, name, version, platform.
 const DEPTH: usize = 5;
@@ -30,10 +30,14 @@ pub(super) fn any_in_place(env: &Environment, settings: &[String], folders: &[Pa
 
 /// Returns the mirrors that settings name; nothing if they cannot be read.
 fn named_mirrors(text: &str) -> Option<Vec<PathBuf>> {
-    let body: Body = text.parse().ok()?;
-    let methods = body.get_blocks("provider_installation");
-    let mirrors = methods.flat_map(|block| block.body.get_blocks("filesystem_mirror"));
-    mirrors.map(|mirror| mirror.body.get_attribute("path")?.value.as_str().map(PathBuf::from)).collect()
+    let Document { body, fault: None } = syntax::read(text) else { return None };
+    let methods = body.blocks_of("provider_installation");
+    let mirrors = methods.flat_map(|block| block.body.blocks_of("filesystem_mirror"));
+    let path_of = |mirror: &Block<'_>| match syntax::value(text, &mirror.body.attribute("path")?.value)? {
+        Setting::Literal(path) => Some(PathBuf::from(path)),
+        Setting::Map(_) | Setting::Expression(_) => None,
+    };
+    mirrors.map(path_of).collect()
 }
 
 /// Returns where tofu looks if nobody tells it.

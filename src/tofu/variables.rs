@@ -18,6 +18,8 @@ pub enum Assignment {
     Hcl {
         /// The text.
         text: Zeroizing<String>,
+        /// What it says, if it is a single text, number or boolean.
+        said: Option<Zeroizing<String>>,
         /// The literals in it.
         literals: Vec<Zeroizing<String>>,
     },
@@ -60,7 +62,7 @@ impl Assignment {
                 Some(Zeroizing::new(value.to_string()))
             }
             Self::Value(_) => None,
-            Self::Hcl { literals, .. } => literals.first().filter(|_| literals.len() == 1).cloned(),
+            Self::Hcl { said, .. } => said.clone(),
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::super::setting::{Setting, Settings};
+use super::setting::{Setting, Settings};
+use super::texts::{heredoc, quoted};
 use super::tokens::{Kind, Token, tokens};
 
 /// How deep objects are looked into; a deeper one is an expression like any other.
@@ -12,6 +13,36 @@ const DEEPEST: usize = 16;
 /// Returns the value that stands at a place of a text; `null` is none.
 pub fn value(text: &str, span: &Range<usize>) -> Option<Setting> {
     setting(text, &tokens(text, span.clone()), 0)
+}
+
+/// Returns every text and number that is written down at a place of a text, at any depth; a text
+/// into which something is filled as it stands there. Names of entries are none.
+pub fn literals(text: &str, span: &Range<usize>) -> Vec<String> {
+    let tokens = tokens(text, span.clone());
+    let mut open = Vec::new();
+    let mut found = Vec::new();
+    for (index, token) in tokens.iter().enumerate() {
+        let source = text.get(token.span()).unwrap_or_default();
+        match token.kind {
+            Kind::Sign(sign @ (b'(' | b'[' | b'{')) => open.push(sign),
+            Kind::Sign(b')' | b']' | b'}') => _ = open.pop(),
+            Kind::Quoted if open.last() == Some(&b'{') && is_key(&tokens, index) => {}
+            Kind::Quoted => {
+                found.push(quoted(source).map_or_else(|| source.to_owned(), Cow::into_owned));
+            }
+            Kind::Heredoc => found.push(heredoc(source).unwrap_or_else(|| source.to_owned())),
+            Kind::Number => found.push(source.to_owned()),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Returns whether a token of an object is the name of an entry: only such a text begins it.
+fn is_key(tokens: &[Token], index: usize) -> bool {
+    let kind_at = |index: usize| tokens.get(index).map(|token| token.kind);
+    let begins = matches!(kind_at(index.wrapping_sub(1)), Some(Kind::Newline | Kind::Sign(b'{' | b',')));
+    begins && matches!(kind_at(index + 1), Some(Kind::Sign(b'=' | b':')))
 }
 
 fn setting(text: &str, tokens: &[Token], depth: usize) -> Option<Setting> {
@@ -36,6 +67,7 @@ fn word(source: &str, kind: Kind) -> Option<Setting> {
         (Kind::Quoted, _) => {
             quoted(source).map_or_else(expression, |text| Setting::Literal(text.into_owned()))
         }
+        (Kind::Heredoc, _) => heredoc(source).map_or_else(expression, Setting::Literal),
         _ => expression(),
     })
 }
@@ -127,58 +159,6 @@ fn text_between<'a>(text: &'a str, tokens: &[Token]) -> &'a str {
     }
 }
 
-/// Returns what a label in quotes says.
-pub(super) fn label(source: &str) -> Cow<'_, str> {
-    quoted(source).unwrap_or_else(|| Cow::Borrowed(source.trim_matches('"')))
-}
-
-/// Returns what a text in quotes says; none where something is filled in, or that makes no sense.
-fn quoted(source: &str) -> Option<Cow<'_, str>> {
-    let inner = source.strip_prefix('"')?.strip_suffix('"')?;
-    if !inner.contains(['\\', '$', '%']) {
-        return Some(Cow::Borrowed(inner));
-    }
-    let mut said = String::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some(letter) = rest.chars().next() {
-        if rest.starts_with("${") || rest.starts_with("%{") {
-            return None;
-        }
-        rest = &rest[letter.len_utf8()..];
-        match letter {
-            '\\' => {
-                let (meant, length) = escaped(rest)?;
-                said.push(meant);
-                rest = &rest[length..];
-            }
-            '$' | '%' if rest.starts_with(letter) && rest[1..].starts_with('{') => {
-                said.push_str(&rest[..2]);
-                rest = &rest[2..];
-            }
-            _ => said.push(letter),
-        }
-    }
-    Some(Cow::Owned(said))
-}
-
-/// Returns what stands for a letter behind a backslash, and how long that is.
-fn escaped(rest: &str) -> Option<(char, usize)> {
-    let code = |length: usize| {
-        let digits = rest.get(1..=length)?;
-        let meant = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
-        Some((meant, length + 1))
-    };
-    match rest.chars().next()? {
-        'n' => Some(('\n', 1)),
-        'r' => Some(('\r', 1)),
-        't' => Some(('\t', 1)),
-        letter @ ('"' | '\\') => Some((letter, 1)),
-        'u' => code(4),
-        'U' => code(8),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,21 +177,12 @@ mod tests {
         assert_eq!(said("true"), "\"true\"");
         assert_eq!(said("123456789012345678901234567890.5e+10"), "\"123456789012345678901234567890.5e+10\"");
         assert_eq!(said("( # why\n \"a\"\n)"), "\"a\"");
+        assert_eq!(said("<<A\nb\nA"), "\"b\\n\"");
         for text in
-            ["var.a", "-1", "a.0.b", "\"${a}\"", "[1]", "{ for k in x : k => k }", "<<A\nb\nA", "f({})"]
+            ["var.a", "-1", "a.0.b", "\"${a}\"", "[1]", "{ for k in x : k => k }", "<<A\n${b}\nA", "f({})"]
         {
             assert_eq!(read(text), Some(Setting::Expression(text.to_owned())));
         }
-    }
-
-    #[test]
-    fn escapes_stand_for_what_they_mean() {
-        let text = |text: &str| read(text).and_then(|value| value.literal().map(str::to_owned));
-
-        assert_eq!(text(r#""a\"\\\n\u00e9\U0001F600""#).as_deref(), Some("a\"\\\né😀"));
-        assert_eq!(text(r#""$${a} %%{b} $ % $$ 5%""#).as_deref(), Some("${a} %{b} $ % $$ 5%"));
-        assert_eq!(text(r#""$$${a}""#).as_deref(), Some("$${a}"));
-        assert_eq!(text(r#""\q""#), None);
     }
 
     #[test]
@@ -224,5 +195,16 @@ mod tests {
         assert_eq!(said("{ a = 1, a = null }"), "{}");
         assert_eq!(said("{ (var.k) = 1, for = 2 }"), r#"{(var.k)="1" for="2"}"#);
         assert_eq!(said("{}"), "{}");
+    }
+
+    #[test]
+    fn what_is_written_down_is_found_at_any_depth() {
+        let found = |text: &str| literals(text, &(0..text.len())).join("|");
+
+        assert_eq!(found(r#""a""#), "a");
+        assert_eq!(found(r#"{ "host" = "a", "n": [1, { x = "b" }], "c" = true }"#), "a|1|b");
+        assert_eq!(found("{\n \"k\" = (true ? \"a\" : \"b\")\n}"), "a|b");
+        assert_eq!(found("[<<A\nkey\nA\n, \"${\"x\"}y\"]"), "key\n|\"${\"x\"}y\"");
+        assert_eq!(found("-12345"), "12345");
     }
 }

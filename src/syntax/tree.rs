@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::texts::label;
 use super::tokens::{Kind, Token, tokens};
-use super::values::label;
 
 /// How deep blocks are kept; what infra looks for is never deeper. Deeper ones are passed over.
 const DEEPEST: usize = 16;

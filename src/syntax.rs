@@ -5,14 +5,17 @@
 
 pub mod json;
 mod recovery;
+pub mod setting;
 mod templates;
+mod texts;
 mod tokens;
 mod tree;
 mod values;
 
 pub use tree::{Attribute, Block, Body, Document, Fault};
-pub use values::value;
+pub use values::{literals, value};
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use tree::Parser;
@@ -45,6 +48,12 @@ pub fn read_sound<'a>(text: &'a str, file: &Path) -> Result<Body<'a>> {
     Err(Error::invalid(format!("`{}` cannot be read", file.display()))
         .at(format!("{}:{line}:{column}", file.display()))
         .detail(fault.what))
+}
+
+/// Returns what the bytes of a file say, without the mark that some editors put first. What is no
+/// UTF-8 is kept as a letter of its own: OpenTofu judges.
+pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
 }
 
 /// Returns where a letter stands at first that belongs to no comment.

@@ -26,6 +26,27 @@ pub enum Node {
     Deep,
 }
 
+impl Node {
+    /// Returns what stands under a name: blocks are objects, or lists of them, and may be repeated.
+    pub fn all(&self, name: &str) -> Vec<&Self> {
+        match self {
+            Self::Object(entries) => {
+                let named = entries.iter().filter(|entry| entry.name == name);
+                named.flat_map(|entry| entry.value.listed()).collect()
+            }
+            Self::List(nodes) => nodes.iter().flat_map(|node| node.all(name)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn listed(&self) -> Vec<&Self> {
+        match self {
+            Self::List(nodes) => nodes.iter().flat_map(Self::listed).collect(),
+            other => vec![other],
+        }
+    }
+}
+
 /// An entry of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {

@@ -179,6 +179,21 @@ fn all(project: &Project) -> String {
 }
 
 #[test]
+fn several_variable_files_of_one_stack_keep_no_other_from_running() {
+    let project = Project::new().stack("x", GIVEN).stack("y", "output \"o\" {\n  value = 1\n}\n");
+    project.write("infrastructure/x/dev.tfvars", "region = \"dev\"\n");
+    project.write("infrastructure/x/prod.tfvars", "region = \"prod\"\n");
+
+    let run = project.run("plan --all --json").exits(1);
+
+    let report = run.json();
+    let results: Vec<&str> =
+        report["stacks"].as_array().unwrap().iter().filter_map(|row| row["result"].as_str()).collect();
+    assert_eq!(results, ["failed", "succeeded"], "{run}");
+    run.stderr_has("several variable files").stderr_has("var_files: [dev.tfvars]");
+}
+
+#[test]
 fn the_command_line_gives_variables_in_its_order_and_before_any_guess() {
     let project = Project::new().stack("x", GIVEN);
     project.write("infrastructure/x/dev.tfvars", "region = \"dev\"\nsizes = [1]\n");

@@ -537,6 +537,25 @@ fn what_is_missing_of_a_habit_is_asked_for() {
 }
 
 #[test]
+fn what_infra_says_itself_may_be_said_again_and_an_address_is_told_its_place() {
+    let project = Project::new().file("stacks/solo/main.tf", "resource \"terraform_data\" \"a\" {}\n");
+
+    project.run("apply --yes -- -input=false").succeeds();
+    project.run("plan -- -input=true").exits(64).stderr_has("cannot be passed on");
+    let address = project.run("state list terraform_data.a").exits(64);
+    address.stderr_has("`infra state list -- terraform_data.a`");
+    project.run("state list -- terraform_data.a").succeeds().stdout_has("terraform_data.a");
+    project.run("help run-all").exits(64).stderr_has("`infra plan --all`");
+}
+
+#[test]
+fn a_lone_root_hcl_is_no_unit_of_terragrunt() {
+    let project = Project::new().file("stacks/solo/main.tf", LOCAL).file("root.hcl", "");
+
+    project.run("stacks").succeeds().stderr_lacks("Terragrunt");
+}
+
+#[test]
 fn a_correction_repeats_no_secret_in_a_log_and_is_json_where_json_is_asked_for() {
     let project = Project::new().file("stacks/solo/main.tf", LOCAL);
 
@@ -590,12 +609,12 @@ fn a_terragrunt_repository_is_named_as_such() {
     let refused = project.run("plan").exits(65);
 
     insta::assert_snapshot!(refused.stderr.replace(project.root().to_str().unwrap(), "ROOT"), @r#"
-    error: `ROOT` is a Terragrunt repository: 3 folders, no stack
+    error: `ROOT` is a Terragrunt repository: 2 folders, no stack
       infra runs folders of `.tf` files; units are run by `terragrunt`
     hint: what works here: `infra secrets`; `infra state serve`, as a backend for units
     hint: how a unit becomes a stack: docs/guide.md, "Coming from Terragrunt"
     "#);
-    project.run("stacks").succeeds().stderr_has("3 units of Terragrunt");
+    project.run("stacks").succeeds().stderr_has("2 units of Terragrunt");
     project.run("doctor").stdout_has("Terragrunt");
     std::fs::remove_file(project.path("infra.yaml")).unwrap();
     run_in(&project, "live/prod", &["plan"]).exits(65).stderr_has("Terragrunt repository");

@@ -64,6 +64,19 @@ fn digest_is_of(project: &Project, value: &str) -> bool {
 }
 
 #[test]
+fn what_stands_in_a_secret_that_is_a_document_of_json_is_masked_alone_too() {
+    let json = format!(r#"{{"type": "terraform_data", "keys": [{{"token": "{CANARY}"}}], "port": 8443}}"#);
+    let (project, _key) = with_sops(&format!("api_token: '{json}'\n"));
+    let show = "variable \"api_token\" {}\noutput \"o\" {\n  value = jsondecode(var.api_token).keys[0].token\n}\n\
+                resource \"terraform_data\" \"a\" {}\n";
+    project.write("infrastructure/01-a/x/main.tf", show);
+
+    let run = project.run("plan -v").succeeds();
+
+    run.stdout_lacks(CANARY).stderr_lacks(CANARY).stdout_has("(redacted)").stdout_has("terraform_data.a");
+}
+
+#[test]
 fn a_declared_variable_gets_its_value_and_nothing_shows_it() {
     let (project, _key) = with_sops(&format!("api_token: {CANARY}\nother: undeclared-canary\n"));
 

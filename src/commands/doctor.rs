@@ -370,7 +370,13 @@ async fn lock_findings(workspace: &Workspace, trust: &Trusted, context: &Context
 fn unreadable_states(states: &Together<'_>) -> Finding {
     let error = states.error;
     let finding = Finding::fail("state", error);
-    let fix = (!error.hints().is_empty()).then(|| error.hints().join("; "));
+    let fix = match error.hints() {
+        [] if error.kind() == Kind::Unavailable => {
+            Some("check its address, the network and a VPN, then `infra doctor`".to_owned())
+        }
+        [] => None,
+        hints => Some(hints.join("; ")),
+    };
     let names = few(&states.stacks, states::NAMED).replace('`', "");
     Finding { message: format!("{names}: {}", finding.message), fix, ..finding }
 }

@@ -40,8 +40,10 @@ pub fn run(args: &HelpArgs, context: &Context) -> Result<Exit> {
 
 /// Returns what is used instead of a command that only another tool has.
 fn elsewhere(args: &HelpArgs, context: &Context) -> Option<Error> {
-    let line: Vec<OsString> =
-        std::iter::once("infra").chain(args.command.iter().map(String::as_str)).map(OsString::from).collect();
+    // Those run a command that follows them.
+    let follows = matches!(args.command.as_slice(), [one] if ["run", "run-all"].contains(&one.as_str()));
+    let words = std::iter::once("infra").chain(args.command.iter().map(String::as_str));
+    let line: Vec<OsString> = words.chain(follows.then_some("plan")).map(OsString::from).collect();
     habits::correction(&line, &context.env, !context.terminal.has_person())
 }
 

@@ -453,9 +453,10 @@ fn check_arguments(request: &Request) -> Result<()> {
     const OURS: [&str; 7] =
         ["-out", "-json", "-json-into", "-input", "-chdir", "-lock-timeout", "-auto-approve"];
     let flag = |arg: &str| format!("-{}", arg.trim_start_matches('-').split('=').next().unwrap_or_default());
-    if let Some(arg) =
-        request.extra.iter().find(|arg| arg.starts_with('-') && OURS.contains(&flag(arg).as_str()))
-    {
+    // What infra says itself does no harm twice.
+    let is_same = |arg: &str| arg.trim_start_matches('-') == "input=false";
+    let is_ours = |arg: &str| arg.starts_with('-') && OURS.contains(&flag(arg).as_str()) && !is_same(arg);
+    if let Some(arg) = request.extra.iter().find(|arg| is_ours(arg)) {
         return Err(Error::usage(format!("`{arg}` cannot be passed on: infra sets it itself"))
             .hint("`--out-dir`, `--json`, `--lock-timeout` and `--yes` are infra's own ways")
             .hint("for tofu alone: `infra tofu --stack STACK -- …`"));

@@ -39,7 +39,8 @@ pub fn resolve_run_plan(project: &Project, all: &[Stack], choice: RunChoice<'_>)
         true => stacks::after(project, all, chosen, direction)?,
         false => BTreeMap::new(),
     };
-    let choice = Choice { project, all, book: SettingsBook::of(project), command, given };
+    let is_alone = chosen.len() == 1;
+    let choice = Choice { project, all, book: SettingsBook::of(project), command, given, is_alone };
     let mut waves = Vec::new();
     for wave in stacks::waves(project, all, chosen, direction)? {
         let runs = wave.iter().map(|id| {
@@ -58,27 +59,38 @@ struct Choice<'a> {
     book: SettingsBook<'a>,
     command: RunCommand,
     given: GivenFiles,
+    /// Whether one stack is chosen, whose question then ends the command; else it ends that stack alone.
+    is_alone: bool,
 }
 
 fn stack_run(choice: &Choice<'_>, id: &StackId) -> Result<StackRun> {
-    let Choice { project, all, book, command, given } = choice;
+    let Choice { project, all, book, command, given, is_alone } = choice;
     let stack = all.iter().find(|stack| stack.id == *id);
     let stack = stack.ok_or_else(|| Error::bug(format!("`{id}` was chosen but not found")))?;
     let settings = book.settings_for(id);
+    let mut stack = stack.clone();
+    let var_files = match given {
+        GivenFiles::Some if settings.var_files.is_empty() => Ok(Vec::new()),
+        GivenFiles::None if settings.var_files.is_empty() && takes_given(project, id, *command) => {
+            Ok(Vec::new())
+        }
+        _ => needed_var_files(project, &stack, &settings.var_files, *command),
+    };
+    let var_files = var_files.or_else(|error| match is_alone {
+        true => Err(error),
+        false => {
+            stack.problems.push(format!("{}; {}", error.message(), error.hints().join("; ")));
+            Ok(Vec::new())
+        }
+    })?;
     Ok(StackRun {
         steps: steps_of(*command),
         inputs: stacks::inputs_by(&settings, all, id)?,
-        var_files: match given {
-            GivenFiles::Some if settings.var_files.is_empty() => Vec::new(),
-            GivenFiles::None if settings.var_files.is_empty() && takes_given(project, id, *command) => {
-                Vec::new()
-            }
-            _ => needed_var_files(project, stack, &settings.var_files, *command)?,
-        },
+        var_files,
         protect: settings.is_protected(),
         pool: settings.pool,
         env: settings.env,
-        ..StackRun::bare(stack.clone())
+        ..StackRun::bare(stack)
     })
 }
 

@@ -246,7 +246,7 @@ impl StackLife<'_> {
             self.session.tell_once(Some(&self.run.stack.id), message, Vec::new());
         }
         let Some(first) = self.run.stack.problems.first() else { return Ok(()) };
-        let error = Error::invalid(format!("`{}` has files that tofu could not use", self.run.stack.id))
+        let error = Error::invalid(format!("`{}` cannot be run with the files it has", self.run.stack.id))
             .detail(first.clone());
         Err(self.run.stack.problems.iter().skip(1).cloned().fold(error, Error::detail))
     }

@@ -67,10 +67,33 @@ impl Assignment {
     }
 }
 
+/// Collects the texts inside a text that is a document of JSON, such as the key of a service account.
+///
+/// Not its numbers, and not what says of which type it is: such words stand in many a message.
+fn collect_inner(text: &str, into: &mut Vec<Zeroizing<String>>) {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return;
+    }
+    let mut open: Vec<Value> = serde_json::from_str(text).into_iter().collect();
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => collect_literals(&Value::String(text), into),
+            Value::Array(items) => open.extend(items),
+            Value::Object(map) => {
+                open.extend(map.into_iter().filter(|(key, _)| key != "type").map(|(_, value)| value));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
 /// Collects the texts and numbers in a value, at any depth.
 pub fn collect_literals(value: &Value, into: &mut Vec<Zeroizing<String>>) {
     match value {
-        Value::String(text) => into.push(Zeroizing::new(text.clone())),
+        Value::String(text) => {
+            into.push(Zeroizing::new(text.clone()));
+            collect_inner(text, into);
+        }
         Value::Number(number) => into.push(Zeroizing::new(number.to_string())),
         Value::Array(items) => items.iter().for_each(|item| collect_literals(item, into)),
         Value::Object(map) => map.values().for_each(|value| collect_literals(value, into)),

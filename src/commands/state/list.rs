@@ -10,8 +10,8 @@ use crate::commands::stack_args::StackArgs;
 use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine;
-use crate::error::{Exit, Result};
-use crate::model::Safe;
+use crate::error::{Error, Exit, Result};
+use crate::model::{Safe, quoted};
 use crate::report::Tone;
 
 /// List the resources of stacks
@@ -37,7 +37,8 @@ pub(super) struct ListArgs {
 /// Runs the command.
 pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &args.stacks)?;
-    let chosen = workspace.choose_to_read(&args.stacks, context)?;
+    let chosen = workspace.choose_to_read(&args.stacks, context);
+    let chosen = chosen.map_err(|error| with_address(error, &args.stacks))?;
     let (listed, sound) = workspace
         .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {
             let sound = Sound::of(session, &chosen).await?;
@@ -55,6 +56,14 @@ pub(super) async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
         show(&listed, context);
     }
     Ok(sound.end(context))
+}
+
+/// Says where an address goes that was typed where a stack belongs, as `tofu state list` takes it.
+fn with_address(error: Error, args: &StackArgs) -> Error {
+    let names = args.selection().names;
+    let is_address = |name: &&String| name.contains('.') && !name.starts_with('.') && !name.contains('/');
+    let address = names.iter().find(is_address).map(|address| quoted(address));
+    error.hint_if(address.map(|address| format!("an address follows `--`: `infra state list -- {address}`")))
 }
 
 fn show(listed: &Map<String, Value>, context: &Context) {

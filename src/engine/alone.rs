@@ -3,10 +3,10 @@
 //! No stack waits for another here. Only the result of a plan may wait: whether it is
 //! provisional is known when the stacks it takes values from are planned.
 
+use super::conductor::{Conductor, Edges};
 use super::finishing::{report, seconds};
 use super::options::WhenToInit;
 use super::retry::Retries;
-use super::run::{Conductor, Edges};
 use super::side_by_side::{Turn, work_through};
 use super::stack_life::Planned;
 use crate::model::{RunCommand, StackId, StackReport, StackResult, StackRun};
@@ -31,7 +31,7 @@ impl<'a> Conductor<'a> {
         }
         let mut report = self.outcome(run).await;
         report.duration_s = seconds(since, self.session.clock.now());
-        report.tests = self.session.reached_by(&run.stack.id).and_then(|reached| reached.tests);
+        report.tests = self.session.progress.of(&run.stack.id).and_then(|progress| progress.tests);
         self.held.borrow_mut().push(report);
         self.release_held();
         Turn::Ended

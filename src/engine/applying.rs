@@ -1,12 +1,12 @@
 //! Carrying out an approved plan: after a transient error what is left of it is planned
 //! and applied again, as long as it is nothing but what was shown.
 
-use super::failure::Stop;
+use super::conductor::Conductor;
 use super::options::Approval;
 use super::retry::{Retries, not_tried_again};
-use super::run::Conductor;
 use super::shown_plan::Comparison;
 use super::stack_life::{Planned, ShownPlan, StackLife};
+use super::stop::Stop;
 use crate::events::RunEvent;
 use crate::model::{StackError, StackRun};
 

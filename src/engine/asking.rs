@@ -4,8 +4,8 @@
 //! unless somebody else made them.
 
 use super::changing::Desks;
+use super::conductor::Conductor;
 use super::options::Approval;
-use super::run::Conductor;
 use super::stack_life::Planned;
 use crate::error::Error;
 use crate::events::{Answer, Proposal, Question, RunEvent};

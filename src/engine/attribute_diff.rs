@@ -7,9 +7,8 @@
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::plan_attributes::steps_of;
 use super::plan_secrets::PlanSecrets;
-use super::plan_value::{PlanValue, Step, Steps, UNKNOWN, written};
+use super::plan_value::{PlanValue, Step, Steps, UNKNOWN, steps_of, written};
 use super::state_secrets::MASK;
 use crate::model::difference::excerpts;
 use crate::model::{Action, AttributeChange, ChangedLine, Safe};

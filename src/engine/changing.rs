@@ -12,16 +12,16 @@ use std::cell::RefCell;
 use jiff::{SignedDuration, Timestamp};
 
 use super::applying::{Applied, Fate};
+use super::conductor::{Conductor, Edges};
 use super::consent::Case;
-use super::failure::Stop;
 use super::known_states::note_state;
 use super::options::Approval;
 use super::retry::Retries;
-use super::run::{Conductor, Edges};
 use super::saved_plan::SavedPlans;
 use super::shown_plan::Comparison;
 use super::side_by_side::{Turn, work_through};
 use super::stack_life::{Planned, ShownPlan, StackLife, Upstream};
+use super::stop::Stop;
 use crate::model::{PlanDifference, RunCommand, StackError, StackId, StackRun};
 
 /// What lies on the desk of a stack between its turns.

@@ -5,11 +5,12 @@
 use std::path::Path;
 
 use super::early_values::{sources_of, with_early_values};
-use super::failure::{Stop, explain};
+use super::failure::explain;
 use super::init::init_without_backend;
 use super::inputs::resolve_inputs;
 use super::options::WhenToInit;
 use super::stack_life::StackLife;
+use super::stop::Stop;
 use super::watch::{Heard, Watched, watch};
 use crate::events::RunEvent;
 use crate::model::{StackResult, Step};

@@ -6,43 +6,13 @@ use jiff::Timestamp;
 
 use super::left_behind::way_along;
 use super::session::Session;
+use super::stop::{Stop, code_of, joined};
 use super::unsaved_state::{unsaved_state, way_to_save};
 use super::watch::Watched;
 use super::working::{HolderLife, life_of_holder};
 use crate::error::{Error, Kind};
 use crate::model::{Diagnostic, Safe, Stack, StackError, StackId, StateLock, human_duration};
 use crate::tofu::hints::{Context, cause_of, hints_for};
-
-/// Why the life of a stack ended early.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// Something is wrong.
-    Failed(StackError),
-    /// A stack it takes values from is not applied yet.
-    Deferred(String),
-    /// A stop was asked for.
-    Interrupted,
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Failed(StackError {
-            code: error.label().or_else(|| code_of(error.kind())).map(str::to_owned),
-            summary: error.message().to_owned(),
-            detail: error.body().join("\n"),
-            hint: joined(error.hints().to_vec()),
-        })
-    }
-}
-
-/// Returns the code of a kind that makes the exit code of a run.
-const fn code_of(kind: Kind) -> Option<&'static str> {
-    match kind {
-        Kind::Unavailable => Some(StackError::UNAVAILABLE),
-        Kind::Refused => Some(StackError::REFUSED),
-        _ => None,
-    }
-}
 
 /// Somebody else changed the state between plan and apply.
 fn stale_code(diagnostic: &Diagnostic) -> Option<&'static str> {
@@ -160,10 +130,6 @@ async fn locked(session: &Session, stack: &Stack, diagnostic: &Diagnostic) -> Er
             hints_for(diagnostic, context).into_iter().fold(error, Error::hint)
         }
     }
-}
-
-fn joined(hints: Vec<String>) -> Option<String> {
-    (!hints.is_empty()).then(|| hints.join("\n"))
 }
 
 /// Makes the error of a lock that somebody holds.

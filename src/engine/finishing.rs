@@ -4,12 +4,12 @@
 
 use jiff::Timestamp;
 
-use super::failure::Stop;
-use super::given_variables::only_give_variables;
+use super::conductor::Conductor;
 use super::inspect::read_addresses;
 use super::known_states::{note_destroyed, note_state};
-use super::run::Conductor;
 use super::stack_life::Planned;
+use super::stop::Stop;
+use super::variable_flags::only_give_variables;
 use super::{applied, shared_copies};
 use crate::events::RunEvent;
 use crate::model::{ChangeCounts, RunCommand, StackReport, StackResult, StackRun, Step};
@@ -123,15 +123,16 @@ impl<'a> Conductor<'a> {
 
     /// Returns what an apply did to the resources of a stack before it ended.
     fn done_to(&self, run: &StackRun) -> ChangeCounts {
-        let reached = self.session.reached_by(&run.stack.id).filter(|reached| reached.step == Step::Apply);
-        reached.map(|reached| reached.done).unwrap_or_default()
+        let progress =
+            self.session.progress.of(&run.stack.id).filter(|progress| progress.step == Step::Apply);
+        progress.map(|progress| progress.done).unwrap_or_default()
     }
 
     /// Says what was done before the stop and what was not.
     fn interrupted_report(&self, run: &StackRun) -> StackReport {
         let report = report(run, StackResult::Interrupted);
-        match self.session.reached_by(&run.stack.id) {
-            Some(reached) => report.with_counts(reached.done).with_reason(reached.words(&run.stack.id)),
+        match self.session.progress.of(&run.stack.id) {
+            Some(progress) => report.with_counts(progress.done).with_reason(progress.words(&run.stack.id)),
             None => report.with_reason("a stop was asked for; nothing was changed"),
         }
     }
@@ -139,9 +140,9 @@ impl<'a> Conductor<'a> {
     /// Returns the report of a stack whose turn never came.
     fn unbegun_report(&self, run: &StackRun) -> StackReport {
         let report = report(run, StackResult::Interrupted);
-        match self.session.reached_by(&run.stack.id) {
+        match self.session.progress.of(&run.stack.id) {
             // Who needs its outputs may have prepared its folder.
-            Some(reached) if reached.step != Step::Init => {
+            Some(progress) if progress.step != Step::Init => {
                 report.with_reason("planned, but not applied; nothing was changed")
             }
             _ => {

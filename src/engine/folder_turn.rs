@@ -12,8 +12,8 @@ use std::time::Duration;
 use nix::fcntl::OFlag;
 use tokio::sync::OwnedMutexGuard;
 
-use super::failure::Stop;
 use super::session::Session;
+use super::stop::Stop;
 use crate::atomic_file::create_private_dir;
 use crate::error::{Result, io};
 use crate::model::{Stack, StackId};

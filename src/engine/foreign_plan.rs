@@ -1,11 +1,11 @@
 //! Saved plans that this user did not make: whether they count, and what they really do.
 
-use super::failure::Stop;
 use super::plan_changes::changes_in;
 use super::plan_json::read_plan;
 use super::provenance::Provenance;
 use super::saved_plan::{PlanRecord, SavedPlans};
 use super::stack_life::{Planned, Reviewed, StackLife};
+use super::stop::Stop;
 use crate::model::quoted;
 
 impl<'a> StackLife<'a> {

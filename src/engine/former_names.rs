@@ -1,9 +1,9 @@
 //! The state of a renamed stack gets its new name when the stack has its turn in a run that
 //! changes things: after the yes, before anything is done.
 
-use super::failure::Stop;
-use super::run::Conductor;
+use super::conductor::Conductor;
 use super::state_rename::rename_state;
+use super::stop::Stop;
 use super::workspace_states::move_into_workspace;
 use crate::events::RunEvent;
 use crate::model::StackRun;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::given_variables::flags;
+use super::variable_flags::{Flag, flags};
 use crate::error::{Error, Result, io};
 use crate::model::fingerprint::hex;
 use crate::model::{Fingerprint, Stack, nearest};
@@ -80,7 +80,7 @@ impl Given {
 
     /// Takes over what is among arguments for tofu; it looks for files from the stack's folder.
     pub fn passed_on(extra: &[String]) -> Self {
-        let items = flags(extra).into_iter().filter_map(|(flag, value)| match flag {
+        let items = flags(extra).into_iter().filter_map(|Flag { name, value, .. }| match name {
             "var" => value
                 .split_once('=')
                 .map(|(name, text)| GivenItem::Value { name: name.trim().to_owned(), text: text.to_owned() }),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::session::Session;
+use super::variable_flags::{Flag, flags};
 use crate::error::Result;
 use crate::model::StackRun;
 use crate::syntax::json::{self, Node};
@@ -45,8 +46,8 @@ impl GivenVariables {
     }
 
     fn add_arguments(&mut self, dir: &Path, extra: &[String]) {
-        for (flag, value) in flags(extra) {
-            match flag {
+        for Flag { name, value, .. } in flags(extra) {
+            match name {
                 "var" => self.names.extend(value.split_once('=').map(|(name, _)| name.trim().to_owned())),
                 "var-file" => self.add_file(&dir.join(value)),
                 _ => {}
@@ -84,26 +85,6 @@ fn names_in_json(text: &str) -> Vec<String> {
         Node::Object(entries) => entries.into_iter().map(|entry| entry.name).collect(),
         _ => Vec::new(),
     }
-}
-
-/// Returns whether arguments for tofu do nothing but give variables, so that the whole stack is meant.
-pub(super) fn only_give_variables(extra: &[String]) -> bool {
-    flags(extra).into_iter().all(|(flag, _)| ["var", "var-file"].contains(&flag))
-}
-
-/// Returns arguments as flags with their values; those of variables may be an argument of their own.
-pub(super) fn flags(extra: &[String]) -> Vec<(&str, &str)> {
-    let mut found = Vec::new();
-    let mut rest = extra.iter().map(String::as_str);
-    while let Some(arg) = rest.next() {
-        let flag = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-')).unwrap_or("");
-        found.push(match flag.split_once('=') {
-            Some(pair) => pair,
-            None if ["var", "var-file"].contains(&flag) => (flag, rest.next().unwrap_or("")),
-            None => (flag, ""),
-        });
-    }
-    found
 }
 
 /// Returns the variables files that tofu reads by itself.
@@ -152,15 +133,5 @@ mod tests {
     fn a_pipe_is_not_read_and_may_give_anything() {
         assert!(given(Path::new("/"), &["-var-file=/dev/null"]).has("anything"));
         assert!(!given(Path::new("/"), &["-var-file=/not/there", "-var", "broken", "-var"]).has("anything"));
-    }
-
-    #[test]
-    fn what_narrows_a_run_is_more_than_variables() {
-        let only = |args: &[&str]| {
-            only_give_variables(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>())
-        };
-
-        assert!(only(&[]) && only(&["-var", "-target=x", "-var-file=y"]));
-        assert!(!only(&["-var=a=b", "-target=x"]) && !only(&["-refresh=false"]));
     }
 }

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::early_values::{EarlyValues, with_early_values};
-use super::failure::{Stop, explain};
+use super::failure::explain;
 use super::left_behind::left_behind;
 use super::options::WhenToInit;
 use super::session::Session;
+use super::stop::Stop;
 use super::tofu_workspaces::{make_workspace, require_workspace};
 use super::watch::watch;
 use crate::error::{Result, io};

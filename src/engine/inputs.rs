@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::early_values::with_early_values;
-use super::failure::Stop;
 use super::init::init_stack;
 use super::inspect::{bare_run, hints_about, last_words};
 use super::options::WhenToInit;
@@ -16,6 +15,7 @@ use super::session::Session;
 use super::stack_secrets::{StackSecrets, variables_text};
 use super::state_check::require_states;
 use super::state_edit::open_state;
+use super::stop::Stop;
 use crate::backends::StateHome;
 use crate::error::{Error, Result};
 use crate::model::project::OutputRef;

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use super::applied::{self, Record};
-use super::failure::Stop;
 use super::given_variables::GivenVariables;
 use super::inputs::{Inputs, check_declared, resolve_inputs};
 use super::saved_plan::SavedPlans;
 use super::session::Session;
 use super::stack_life::StackLife;
+use super::stop::Stop;
 use crate::error::{Error, Result};
 use crate::model::project::OutputRef;
 use crate::model::{PlanMode, StackRun, quoted};

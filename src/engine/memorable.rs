@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::applied;
-use super::failure::Stop;
 use super::inputs::{Inputs, outputs_of};
 use super::session::Session;
+use super::stop::Stop;
 use crate::model::StackRun;
 use crate::secrets::redactor::Redactor;
 use crate::tofu::variables::collect_literals;

@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::attribute_diff::AttributeDiff;
 use super::plan_changes::action_of;
 use super::plan_secrets::PlanSecrets;
-use super::plan_value::Step;
 use crate::model::{Action, ChangeDetail, ChangeSubject, Mask, PlanMode, Safe, natural_key};
 
 /// Returns what a plan does, the gravest first; then what it does to outputs, then what changed outside.
@@ -34,16 +33,6 @@ pub(super) fn details_in(plan: &Value, mode: PlanMode, mask: &dyn Mask) -> Vec<C
 
 fn entries<'a>(plan: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     plan[key].as_array().into_iter().flatten()
-}
-
-/// Returns a path of `replace_paths` as steps.
-pub(super) fn steps_of(path: &Value) -> Vec<Step> {
-    let step = |part: &Value| match part {
-        Value::String(key) => Some(Step::Key(key.clone())),
-        Value::Number(index) => index.as_u64().and_then(|index| usize::try_from(index).ok()).map(Step::Index),
-        _ => None,
-    };
-    path.as_array().into_iter().flatten().map_while(step).collect()
 }
 
 struct Reader<'a> {

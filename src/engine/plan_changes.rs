@@ -3,8 +3,7 @@
 
 use serde_json::Value;
 
-use super::plan_attributes::steps_of;
-use super::plan_value::Step;
+use super::plan_value::{Step, steps_of};
 use crate::model::{Action, Mask, ResourceChange, Safe};
 
 /// Returns the changes of resources and how many outputs change, from `tofu show -json PLAN`.

@@ -35,6 +35,16 @@ pub(super) enum Step {
 /// The way to a part of a value.
 pub(super) type Steps = Vec<Step>;
 
+/// Returns a path of `replace_paths` as steps.
+pub(super) fn steps_of(path: &Value) -> Steps {
+    let step = |part: &Value| match part {
+        Value::String(key) => Some(Step::Key(key.clone())),
+        Value::Number(index) => index.as_u64().and_then(|index| usize::try_from(index).ok()).map(Step::Index),
+        _ => None,
+    };
+    path.as_array().into_iter().flatten().map_while(step).collect()
+}
+
 impl<'a> PlanValue<'a> {
     /// Puts a value and the marks of its unknown parts together.
     pub fn of(value: &'a Value, unknown: &'a Value) -> Self {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::early_values::sources_of;
-use super::failure::{Stop, explain};
+use super::failure::explain;
 use super::inputs::Inputs;
 use super::inspect::successful;
 use super::old_values::hide_old_values;
@@ -19,6 +19,8 @@ use super::saved_plan::{PlanRecord, SavedPlans};
 use super::source::source_fingerprint;
 use super::stack_life::{Planned, Reviewed, StackLife};
 use super::state_mark::state_mark;
+use super::stop::Stop;
+use super::surroundings::surroundings;
 use super::watch::{Heard, Telling, Watched, listen, says_changes};
 use crate::error::Result;
 use crate::model::{Action, ChangeDetail, Step};
@@ -52,7 +54,7 @@ impl StackLife<'_> {
         let call = call::plan(base, self.plan_call(&out, &variables), self.session.narration());
         let planning = self.run_plan(call, &out, self.is_secretive(&inputs));
         let (planning, around, state) =
-            tokio::join!(planning, self.session.surroundings(), self.mark_of_state(&plans));
+            tokio::join!(planning, surroundings(self.session), self.mark_of_state(&plans));
         let (heard, says_changes, plan) = match planning? {
             PlanEnd::Made { heard, changes, plan } => (heard, changes, plan),
             PlanEnd::Failed(watched) => {

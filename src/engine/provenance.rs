@@ -5,7 +5,7 @@
 //! can write into a repository can put a plan there, but no proof. Begin at
 //! [`Provenance::verdict`].
 
-use super::plan_keys::plan_form;
+use super::plan_calls::plan_form;
 use super::saved_plan::{PlanRecord, SavedPlans};
 use crate::error::{Error, Kind, Result};
 use crate::model::{Backend, Project, Stack, StackError, StackId};

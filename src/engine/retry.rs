@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use super::failure::Stop;
 use super::session::Session;
+use super::stop::Stop;
 use crate::events::RunEvent;
 use crate::model::{StackError, StackId};
 

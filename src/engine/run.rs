@@ -5,23 +5,18 @@
 //! (apply, destroy: shown, approved, in order); how each ends is in `finishing`. Begin
 //! at [`run`].
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
-use jiff::Timestamp;
-
+use super::conductor::Conductor;
 use super::finishing::{report, seconds};
 use super::known_states::{note_missing, note_state, tell_noted};
-use super::options::{Approval, RunOptions};
-use super::schedule::{Limits, Schedule, Task};
+use super::options::RunOptions;
 use super::session::Session;
-use super::stack_life::StackLife;
 use super::state_check::StateCheck;
-use super::tally::Tally;
 use crate::error::Error;
 use crate::events::RunEvent;
-use crate::model::{PlanMode, RunCommand, RunPlan, RunReport, StackId, StackReport, StackResult, StackRun};
+use crate::model::{PlanMode, RunCommand, RunPlan, RunReport, StackId, StackResult, StackRun};
 
 /// Makes a plan of a run happen.
 pub async fn run(session: &Session, plan: &RunPlan, options: &RunOptions, check: StateCheck) -> RunReport {
@@ -49,50 +44,7 @@ async fn tell_interrupts(session: &Session) -> Infallible {
     }
 }
 
-/// Which edges hold stacks back.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Edges {
-    /// Those of the plan of the run: declared ones and layers.
-    Kept,
-    /// None.
-    Ignored,
-}
-
-/// Leads the stacks of one run.
-pub(super) struct Conductor<'a> {
-    pub session: &'a Session,
-    pub plan: &'a RunPlan,
-    pub options: &'a RunOptions,
-    /// The stacks, each after everything it waits for.
-    pub runs: Vec<&'a StackRun>,
-    pub numbers: HashMap<&'a StackId, usize>,
-    pub started: Timestamp,
-    pub tally: RefCell<Tally>,
-    /// Whether anything was begun to be changed.
-    pub changes: Cell<bool>,
-    /// Planned stacks whose result waits for that of a stack before them.
-    pub held: RefCell<Vec<StackReport>>,
-}
-
-impl<'a> Conductor<'a> {
-    fn begin(session: &'a Session, plan: &'a RunPlan, options: &'a RunOptions) -> Self {
-        let started = session.clock.now();
-        let runs: Vec<&StackRun> = plan.stacks().collect();
-        session.events.emit(RunEvent::RunStarted {
-            run_id: options.run_id.clone(),
-            command: plan.command,
-            project: plan.project.clone(),
-            stacks: runs.iter().map(|run| run.stack.id.clone()).collect(),
-            parallelism: options.parallelism.min(runs.len().max(1)),
-            asks: plan.command.is_ordered() && options.approval == Approval::Ask,
-            tofu: session.tofu.version.to_string(),
-            at: started,
-        });
-        let numbers = runs.iter().enumerate().map(|(number, run)| (&run.stack.id, number)).collect();
-        let (tally, held, changes) = (RefCell::default(), RefCell::default(), Cell::new(false));
-        Self { session, plan, options, runs, numbers, started, tally, changes, held }
-    }
-
+impl Conductor<'_> {
     async fn conduct(&self) {
         match self.plan.command {
             RunCommand::Init
@@ -159,11 +111,6 @@ impl<'a> Conductor<'a> {
         needs(one, other) || needs(other, one)
     }
 
-    /// Returns whether a stack has its result already.
-    pub fn is_done(&self, run: &StackRun) -> bool {
-        self.tally.borrow().result_of(&run.stack.id).is_some()
-    }
-
     /// Notes the states that this run found and `infra.lock` lacks.
     async fn note_states(&self) {
         let writes = matches!(self.plan.command, RunCommand::Init | RunCommand::Apply);
@@ -201,29 +148,4 @@ impl<'a> Conductor<'a> {
         self.session.events.emit(RunEvent::RunFinished { report: report.clone() });
         report
     }
-
-    /// Makes a schedule of all stacks.
-    pub fn schedule(&self, edges: Edges) -> Schedule {
-        let usual = usual_seconds(self.options);
-        let task = |run: &&StackRun| Task {
-            after: match edges {
-                Edges::Kept => run.after.iter().filter_map(|id| self.numbers.get(id).copied()).collect(),
-                Edges::Ignored => Vec::new(),
-            },
-            pool: run.pool.clone(),
-            seconds: self.options.durations.get(&run.stack.id).copied().unwrap_or(usual),
-        };
-        let limits = Limits { at_once: self.options.parallelism, pools: self.session.project.pools.clone() };
-        Schedule::new(self.runs.iter().map(task).collect(), limits)
-    }
-
-    pub const fn life(&self, run: &'a StackRun) -> StackLife<'a> {
-        StackLife { session: self.session, run, options: self.options, beside: None }
-    }
-}
-
-/// Returns what to expect of a stack that never ran: the mean of the others.
-fn usual_seconds(options: &RunOptions) -> f64 {
-    let known = u32::try_from(options.durations.len()).unwrap_or(u32::MAX);
-    if known == 0 { 1.0 } else { options.durations.values().sum::<f64>() / f64::from(known) }
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::surroundings::Surroundings;
+use super::repository::Surroundings;
 use crate::error::{Error, Result, io};
 use crate::model::{Action, Fingerprint, ResourceChange, StackError, StackId, quoted};
 use crate::tofu::call::PlanMode;

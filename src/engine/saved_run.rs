@@ -7,12 +7,12 @@
 use std::cell::RefCell;
 
 use super::changing::{Desk, Desks, those};
-use super::failure::Stop;
+use super::conductor::{Conductor, Edges};
 use super::finishing::report;
-use super::run::{Conductor, Edges};
 use super::saved_plan::SavedPlans;
 use super::side_by_side::{Turn, work_through};
 use super::stack_life::{Planned, StackLife, Upstream};
+use super::stop::Stop;
 use super::taking::Found;
 use crate::error::Error;
 use crate::model::{StackReport, StackResult, StackRun};

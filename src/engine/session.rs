@@ -16,9 +16,9 @@ use zeroize::Zeroizing;
 
 use super::given::Given;
 use super::plan_keys::PlanKeys;
-use super::reached::Reached;
+use super::progress::ProgressBook;
+use super::repository::Repository;
 use super::stack_secrets::StackSecrets;
-use super::surroundings::{Repository, Surroundings};
 use crate::backends::{
     HomeParts, InfraLock, KnownState, StateHome, StatePlace, home_of, open_place, read_infra_lock,
     state_name, store_environment, workspace_in_use,
@@ -153,7 +153,7 @@ pub struct Session {
     /// What plans are encrypted with.
     pub(super) plan_keys: PlanKeys,
     /// How far stacks came.
-    pub(super) reached: RefCell<BTreeMap<StackId, Reached>>,
+    pub(super) progress: ProgressBook,
     /// What the command line gives to variables.
     pub(super) given: Given,
     /// What is given to variables after `--`: tofu gets it there, but not for what is evaluated early.
@@ -201,7 +201,7 @@ impl Session {
             noted: RefCell::default(),
             repository: Repository::default(),
             plan_keys,
-            reached: RefCell::default(),
+            progress: ProgressBook::default(),
             given: parts.given,
             passed: parts.passed,
             early: RefCell::default(),
@@ -241,11 +241,6 @@ impl Session {
         // Too many values for one mask are refused where they come from; the old one still holds.
         let _ = self.hide(self.sources.secrets());
         self.hidden.borrow().redactor.clone()
-    }
-
-    /// Returns what lies around the stacks, as it was when the first plan was made.
-    pub(super) async fn surroundings(&self) -> Option<&Surroundings> {
-        self.repository.now(self).await
     }
 
     /// Returns which variables of a stack are evaluated before anything else; Terraform knows no such.

@@ -9,15 +9,16 @@ use serde_json::Value;
 
 use super::applied;
 use super::early_values::{sources_with, with_early_values};
-use super::failure::{Stop, explain};
+use super::failure::explain;
 use super::init::init_stack;
 use super::inputs::Inputs;
 use super::old_values::hide_old_values;
 use super::options::{RunOptions, WhenToInit};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
-use super::taking::given_variables;
+use super::stop::Stop;
 use super::unsaved_state::{give_name, unsaved_state, way_to_save};
+use super::variable_flags::giving_variables;
 use super::watch::{Watched, watch};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
@@ -137,7 +138,7 @@ impl StackLife<'_> {
         let call = ApplyCall {
             plan: &path,
             variables: &variables,
-            given: if takes_variables { given_variables(&planned.record.extra) } else { Vec::new() },
+            given: if takes_variables { giving_variables(&planned.record.extra) } else { Vec::new() },
             lock_timeout: self.options.lock_timeout.as_deref(),
         };
         let base = self.session.call_reading_plan(&self.run.stack, &self.run.env, &path)?;

@@ -1,12 +1,13 @@
 //! Whether a saved plan still fits what it was made from.
 
-use super::failure::Stop;
 use super::given::Given;
 use super::saved_plan::{PlanRecord, SavedPlans, SealedGiven};
 use super::source::source_fingerprint;
 use super::stack_life::StackLife;
 use super::state_mark::state_mark;
-use super::taking::given_var_files;
+use super::stop::Stop;
+use super::surroundings::change_around;
+use super::variable_flags::given_var_files;
 use crate::error::{Result, io};
 use crate::model::Fingerprint;
 use crate::tofu::call::PlanMode;
@@ -84,7 +85,7 @@ impl StackLife<'_> {
     }
 
     async fn change_around(self, record: &PlanRecord) -> Option<String> {
-        record.around.as_ref()?.change_since(self.session).await
+        change_around(self.session, record.around.as_ref()?).await
     }
 
     /// Returns a digest of the variables that the environment, and files on the command line, give to tofu.

@@ -5,13 +5,14 @@
 
 use serde_json::Value;
 
-use super::failure::Stop;
 use super::inspect::successful;
 use super::options::Approval;
 use super::provenance::{Verdict, untrusted};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::stack_life::{Planned, Reviewed, ShownPlan, StackLife, Upstream};
 use super::staleness::Staleness;
+use super::stop::Stop;
+use super::variable_flags::giving_variables;
 use crate::error::{Error, Result};
 use crate::model::{ChangeDetail, Safe, quoted};
 use crate::tofu::call::{self, PlanMode};
@@ -140,7 +141,7 @@ impl StackLife<'_> {
             .then(|| format!(" --out-dir {}", quoted(&plans.display().to_string())));
         let extra = record.map_or(&[][..], |record| &record.extra);
         // Values of variables may be secret; whoever gave them gives them again.
-        let told = !extra.is_empty() && given_variables(extra).is_empty();
+        let told = !extra.is_empty() && giving_variables(extra).is_empty();
         let extra =
             told.then(|| extra.iter().fold(" --".to_owned(), |all, arg| format!("{all} {}", quoted(arg))));
         format!("plan again: `infra plan {id}{}{}`", dir.unwrap_or_default(), extra.unwrap_or_default())
@@ -152,54 +153,5 @@ impl StackLife<'_> {
         let call = call::show(self.call_reading(&path).await?, Some(&path));
         let shown = successful(self.session, id, call).await?;
         Ok(shown.stdout.safe_lines(&self.session.mask()))
-    }
-}
-
-/// An argument of a plan that gives values to variables.
-struct Given<'a> {
-    /// As it was written: one word, or two.
-    words: Vec<&'a str>,
-    /// The file that has the values, if it names one.
-    file: Option<&'a str>,
-}
-
-fn given_in(extra: &[String]) -> Vec<Given<'_>> {
-    let mut found = Vec::new();
-    let mut rest = extra.iter().map(String::as_str);
-    while let Some(arg) = rest.next() {
-        let (name, value) = arg.split_once('=').map_or((arg, None), |(name, value)| (name, Some(value)));
-        let is_file = matches!(name, "-var-file" | "--var-file");
-        if !is_file && !matches!(name, "-var" | "--var") {
-            continue;
-        }
-        let next = if value.is_none() { rest.next() } else { None };
-        let words = std::iter::once(arg).chain(next).collect();
-        found.push(Given { words, file: value.or(next).filter(|_| is_file) });
-    }
-    found
-}
-
-/// Returns those arguments of a plan that give values to variables.
-pub(super) fn given_variables(extra: &[String]) -> Vec<&str> {
-    given_in(extra).into_iter().flat_map(|given| given.words).collect()
-}
-
-/// Returns the variable files among the arguments of a plan.
-pub(super) fn given_var_files(extra: &[String]) -> Vec<&str> {
-    given_in(extra).into_iter().filter_map(|given| given.file).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variables_are_told_from_other_arguments() {
-        let extra = ["-target=a.b", "-var", "x=1", "-replace=c", "-var-file=f", "--var=y=2", "-variety=3"];
-        let extra = extra.map(str::to_owned);
-
-        assert_eq!(given_variables(&extra), ["-var", "x=1", "-var-file=f", "--var=y=2"]);
-        assert_eq!(given_var_files(&extra), ["f"]);
-        assert!(given_variables(&["-target=a".to_owned()]).is_empty());
     }
 }

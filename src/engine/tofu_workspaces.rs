@@ -8,9 +8,9 @@
 use std::path::{Path, PathBuf};
 
 use super::early_values::with_early_values;
-use super::failure::Stop;
 use super::inspect::check;
 use super::session::Session;
+use super::stop::Stop;
 use super::workspace_states::workspace_of;
 use crate::error::{Error, Result, io};
 use crate::model::{

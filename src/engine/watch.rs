@@ -6,9 +6,9 @@
 use std::cell::RefCell;
 use std::process::ExitStatus;
 
-use super::failure::Stop;
 use super::lock_wait::LockWait;
 use super::session::Session;
+use super::stop::Stop;
 use super::working::{forget_the_dead, notes_for};
 use crate::error::Result;
 use crate::events::RunEvent;
@@ -94,7 +94,7 @@ pub(super) async fn listen<'a>(
         // Without a note things are as they would be without this program.
         Some(Err(_)) | None => call,
     };
-    session.begin_step(stack, step);
+    session.progress.begin(stack, step);
     let (heard, held) = (RefCell::default(), RefCell::default());
     let ear = Ear {
         session,
@@ -209,7 +209,7 @@ impl Ear<'_> {
             Some(Message::Planned(change)) => heard.changes.push(change),
             Some(Message::Drifted(change)) => heard.drift.push(change),
             Some(Message::LockAwaited) => self.lock.begin(),
-            Some(Message::Tests(counts)) => self.session.count_tests(&stack, counts),
+            Some(Message::Tests(counts)) => self.session.progress.count_tests(&stack, counts),
             Some(Message::Outputs(changed)) => heard.outputs_changed = changed,
             Some(Message::Refreshed) => {
                 heard.refreshed += 1;
@@ -217,7 +217,7 @@ impl Ear<'_> {
             }
             Some(Message::Resource { address, text, done }) => {
                 if let Some(action) = done {
-                    self.session.count_done(&stack, &address, action);
+                    self.session.progress.count_done(&stack, &address, action);
                 }
                 self.session.events.emit(RunEvent::Resource { stack, address, message: text });
             }

@@ -1,14 +1,16 @@
 //! How far each stack came in a run: which step tofu was in, what it had done to resources.
 //!
 //! Only a stop in the middle makes it matter; then a person must see what was done and
-//! what was not. Begin at [`Reached`].
+//! what was not. Begin at [`ProgressBook`].
 
-use super::session::Session;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use crate::model::{Action, ChangeCounts, ResourceChange, Safe, StackId, Step, TestCounts};
 
 /// How far a stack came.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reached {
+pub(super) struct StackProgress {
     /// The step that was begun last.
     pub step: Step,
     /// What was done to its resources, as far as tofu told.
@@ -17,7 +19,7 @@ pub(super) struct Reached {
     pub tests: Option<TestCounts>,
 }
 
-impl Reached {
+impl StackProgress {
     /// Begins with a step.
     pub const fn new(step: Step) -> Self {
         let done = ChangeCounts { add: 0, change: 0, destroy: 0, replace: 0, import: 0 };
@@ -50,30 +52,33 @@ impl Reached {
     }
 }
 
-impl Session {
+/// How far each stack of a run came.
+#[derive(Debug, Default)]
+pub(super) struct ProgressBook(RefCell<BTreeMap<StackId, StackProgress>>);
+
+impl ProgressBook {
     /// Notes that tofu begins a step of a stack.
-    pub(super) fn begin_step(&self, stack: &StackId, step: Step) {
-        let mut reached = self.reached.borrow_mut();
-        reached.entry(stack.clone()).or_insert(Reached::new(step)).step = step;
+    pub fn begin(&self, stack: &StackId, step: Step) {
+        self.0.borrow_mut().entry(stack.clone()).or_insert(StackProgress::new(step)).step = step;
     }
 
     /// Notes that a resource of a stack is done.
-    pub(super) fn count_done(&self, stack: &StackId, address: &Safe, action: Action) {
-        if let Some(reached) = self.reached.borrow_mut().get_mut(stack) {
-            reached.count(address, action);
+    pub fn count_done(&self, stack: &StackId, address: &Safe, action: Action) {
+        if let Some(progress) = self.0.borrow_mut().get_mut(stack) {
+            progress.count(address, action);
         }
     }
 
     /// Notes how the tests of a stack came out.
-    pub(super) fn count_tests(&self, stack: &StackId, tests: TestCounts) {
-        if let Some(reached) = self.reached.borrow_mut().get_mut(stack) {
-            reached.tests = Some(tests);
+    pub fn count_tests(&self, stack: &StackId, tests: TestCounts) {
+        if let Some(progress) = self.0.borrow_mut().get_mut(stack) {
+            progress.tests = Some(tests);
         }
     }
 
-    /// Returns how far a stack came; nothing if no tofu ran for it.
-    pub(super) fn reached_by(&self, stack: &StackId) -> Option<Reached> {
-        self.reached.borrow().get(stack).copied()
+    /// Returns how far a stack came, or `None` if no tofu ran for it.
+    pub fn of(&self, stack: &StackId) -> Option<StackProgress> {
+        self.0.borrow().get(stack).copied()
     }
 }
 
@@ -83,13 +88,13 @@ mod tests {
 
     #[test]
     fn a_stop_while_applying_tells_what_was_done() {
-        let mut reached = Reached::new(Step::Apply);
-        reached.count(&"a".into(), Action::Create);
-        reached.count(&"b".into(), Action::Create);
-        reached.count(&"c".into(), Action::Delete);
-        reached.count(&"d".into(), Action::Read);
+        let mut progress = StackProgress::new(Step::Apply);
+        progress.count(&"a".into(), Action::Create);
+        progress.count(&"b".into(), Action::Create);
+        progress.count(&"c".into(), Action::Delete);
+        progress.count(&"d".into(), Action::Read);
 
-        let words = reached.words(&StackId::new("x"));
+        let words = progress.words(&StackId::new("x"));
 
         assert_eq!(
             words,
@@ -99,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_stop_before_applying_tells_that_nothing_was_changed() {
-        let words = Reached::new(Step::Plan).words(&StackId::new("x"));
+        let words = StackProgress::new(Step::Plan).words(&StackId::new("x"));
 
         assert_eq!(words, "while planning; nothing was changed");
     }

@@ -3,7 +3,9 @@
 //! A [`Kind`] decides the exit code by exhaustive match; everything else is
 //! final text, written where the failure is known best. Nothing here prints.
 
+use std::error::Error as Source;
 use std::fmt;
+use std::sync::Arc;
 
 /// What sort of failure it is; each has one exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,8 +82,41 @@ struct Content {
     message: String,
     place: Option<String>,
     facts: Vec<(String, String)>,
-    causes: Vec<String>,
+    causes: Vec<Cause>,
     hints: Vec<String>,
+}
+
+/// Why it happened.
+#[derive(Clone, Debug)]
+enum Cause {
+    /// Words of our own.
+    Words(String),
+    /// The error below, as a value: whoever decides by it asks it, not its words.
+    Source(Arc<dyn Source + Send + Sync>),
+}
+
+impl Cause {
+    /// Returns it as texts, with the causes below it.
+    fn texts(&self) -> Vec<String> {
+        match self {
+            Self::Words(words) => vec![words.clone()],
+            Self::Source(source) => {
+                let mut texts: Vec<String> = Vec::new();
+                for text in chain(source.as_ref()).map(ToString::to_string) {
+                    // Many errors repeat the one below them in their own words.
+                    if !texts.last().is_some_and(|above| above.contains(&text)) {
+                        texts.push(text);
+                    }
+                }
+                texts
+            }
+        }
+    }
+}
+
+/// Returns an error and those below it.
+fn chain<'a>(first: &'a (dyn Source + 'static)) -> impl Iterator<Item = &'a (dyn Source + 'static)> {
+    std::iter::successors(Some(first), |&error| error.source())
 }
 
 /// The result of everything that can fail here.
@@ -159,24 +194,15 @@ impl Error {
 
     /// Adds a cause and the causes below it.
     #[must_use]
-    pub fn because(mut self, cause: impl std::error::Error) -> Self {
-        self.0.causes.push(cause.to_string());
-        let mut below = cause.source();
-        while let Some(error) = below {
-            let text = error.to_string();
-            // Many errors repeat the one below them in their own words.
-            if !self.0.causes.last().is_some_and(|above| above.contains(&text)) {
-                self.0.causes.push(text);
-            }
-            below = error.source();
-        }
+    pub fn because(mut self, cause: impl Source + Send + Sync + 'static) -> Self {
+        self.0.causes.push(Cause::Source(Arc::new(cause)));
         self
     }
 
     /// Adds a line of explanation below the message.
     #[must_use]
     pub fn detail(mut self, text: impl Into<String>) -> Self {
-        self.0.causes.push(text.into());
+        self.0.causes.push(Cause::Words(text.into()));
         self
     }
 
@@ -221,13 +247,33 @@ impl Error {
         &self.0.hints
     }
 
+    /// Returns where it is, as far as that is known.
+    pub fn place(&self) -> Option<&str> {
+        self.0.place.as_deref()
+    }
+
+    /// Returns whether it has a fact of this label.
+    pub fn has_fact(&self, label: &str) -> bool {
+        self.0.facts.iter().any(|(known, _)| known == label)
+    }
+
     /// Returns the indented lines between message and hints.
     pub fn body(&self) -> Vec<String> {
         let width = self.0.facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
         let place = self.0.place.iter().map(|place| format!("at {place}"));
         let facts = self.0.facts.iter().map(|(label, value)| format!("{label:width$}  {value}"));
-        let causes = self.0.causes.iter().flat_map(|cause| cause.lines().map(str::to_owned));
+        let causes = self.0.causes.iter().flat_map(Cause::texts);
+        let causes = causes.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
         place.chain(facts).chain(causes).collect()
+    }
+
+    /// Returns the first error of a type among the causes.
+    pub fn cause<E: Source + 'static>(&self) -> Option<&E> {
+        let sources = self.0.causes.iter().filter_map(|cause| match cause {
+            Cause::Words(_) => None,
+            Cause::Source(source) => Some(source.as_ref()),
+        });
+        sources.flat_map(|source| chain(source)).find_map(|source| source.downcast_ref())
     }
 
     /// Returns the form that `--json` prints on stdout.
@@ -255,7 +301,14 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl Source for Error {
+    fn source(&self) -> Option<&(dyn Source + 'static)> {
+        self.0.causes.iter().find_map(|cause| match cause {
+            Cause::Words(_) => None,
+            Cause::Source(source) => Some(source.as_ref() as &(dyn Source + 'static)),
+        })
+    }
+}
 
 /// Turns an I/O failure into an error that names what was tried on which path.
 pub fn io(doing: &str, path: &std::path::Path) -> impl Fn(std::io::Error) -> Error {
@@ -289,6 +342,17 @@ mod tests {
         let above = Error::failed("cannot try").because(Wrapped(below));
 
         assert_eq!(above.body(), ["Generic S3 error: <Code>AccessDenied</Code>"]);
+    }
+
+    #[test]
+    fn a_cause_is_asked_as_a_value() {
+        let busy = std::io::Error::from(std::io::ErrorKind::ExecutableFileBusy);
+
+        let error = Error::failed("cannot start").detail("words").because(Wrapped(busy));
+
+        let found = error.cause::<std::io::Error>().map(std::io::Error::kind);
+        assert_eq!(found, Some(std::io::ErrorKind::ExecutableFileBusy));
+        assert!(error.cause::<fmt::Error>().is_none());
     }
 
     #[derive(Debug)]

@@ -67,10 +67,8 @@ fn name_of(key: &Path) -> Option<StateName> {
 }
 
 fn failed(what: &str, name: &StateName, error: object_store::Error) -> Error {
-    let failed = || {
-        Error::unavailable(format!("cannot {what} the copy of what was applied to `{name}`")).because(&error)
-    };
-    refusal(&error).unwrap_or_else(failed)
+    let message = format!("cannot {what} the copy of what was applied to `{name}`");
+    refusal(&error).unwrap_or_else(|| Error::unavailable(message).because(error))
 }
 
 #[cfg(test)]

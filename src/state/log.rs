@@ -328,13 +328,13 @@ fn listed_entry(meta: &ObjectMeta) -> Option<Listed> {
 }
 
 fn failed(doing: &str, name: &StateName, error: object_store::Error) -> Error {
-    let failed = || Error::unavailable(format!("cannot {doing} the state `{name}`")).because(&error);
-    refusal(&error).unwrap_or_else(failed)
+    refusal(&error)
+        .unwrap_or_else(|| Error::unavailable(format!("cannot {doing} the state `{name}`")).because(error))
 }
 
 fn unlistable(error: object_store::Error) -> Error {
-    let failed = || Error::unavailable("cannot list the states of the store").because(&error);
-    refusal(&error).unwrap_or_else(failed)
+    refusal(&error)
+        .unwrap_or_else(|| Error::unavailable("cannot list the states of the store").because(error))
 }
 
 fn damaged(name: &StateName, number: u64, flaw: &Unreadable) -> Error {

@@ -61,9 +61,11 @@ impl StateStore {
         let checks = trial.run().await;
         trial.clean_up().await;
         checks.map(|checks| Probe { checks }).map_err(|error| {
-            let failed = || Error::unavailable("cannot try out the store").because(&error);
-            refusal(&error)
-                .unwrap_or_else(|| failed().hint("check its address, the bucket and the credentials"))
+            refusal(&error).unwrap_or_else(|| {
+                Error::unavailable("cannot try out the store")
+                    .because(error)
+                    .hint("check its address, the bucket and the credentials")
+            })
         })
     }
 
@@ -72,9 +74,8 @@ impl StateStore {
         let trial = Trial { store: Arc::clone(self.raw()), folder: format!("@probe/{}", random_text()?) };
         let stored = trial.create(&trial.key("writable"), "here").await;
         trial.clean_up().await;
-        let failed =
-            |error: &object_store::Error| Error::unavailable("the store cannot be written").because(error);
-        stored.map(drop).map_err(|error| refusal(&error).unwrap_or_else(|| failed(&error)))
+        let failed = |error| Error::unavailable("the store cannot be written").because(error);
+        stored.map(drop).map_err(|error| refusal(&error).unwrap_or_else(|| failed(error)))
     }
 }
 

@@ -71,8 +71,7 @@ async fn capture_when_free(request: &LocateRequest<'_>, call: Invocation) -> Res
 }
 
 fn is_busy(error: &Error) -> bool {
-    let busy = std::io::Error::from_raw_os_error(nix::libc::ETXTBSY).to_string();
-    error.body().contains(&busy)
+    error.cause().map(std::io::Error::kind) == Some(std::io::ErrorKind::ExecutableFileBusy)
 }
 
 /// Returns the environment for the question: nothing of the user's that changes the answer's form.

@@ -258,11 +258,9 @@ async fn read_users(file: &Path, context: &Context) -> Result<Users> {
     let plain = if is_sealed(file, &bytes) { unseal(file, &bytes, context).await? } else { bytes };
     let text = std::str::from_utf8(&plain)
         .map_err(|_| Error::invalid("the users file is no UTF-8").at(file.display()))?;
-    Users::parse(text).map_err(|error| match error.body().first() {
-        Some(place) if place.starts_with("at ") => {
-            error.clone().at(format!("{}, {}", file.display(), &place[3..]))
-        }
-        _ => error.at(file.display()),
+    Users::parse(text).map_err(|error| match error.place().map(str::to_owned) {
+        Some(place) => error.at(format!("{}, {place}", file.display())),
+        None => error.at(file.display()),
     })
 }
 

@@ -112,7 +112,7 @@ fn forget(place: &mut Place) {
 
 /// Says at which key it went wrong; the innermost place is told first and stays.
 fn named(error: Error, place: &Place) -> Error {
-    if error.body().iter().any(|line| line.starts_with("key ")) {
+    if error.has_fact("key") {
         return error;
     }
     error.fact("key", path_text(&place.path))

@@ -1,6 +1,6 @@
 //! Turns a project's folders into stacks, and a choice of stacks into an order. Reads
 //! OpenTofu files, starts no process, writes nothing. Begin at [`discover`], then
-//! [`select`] and [`waves`].
+//! [`select`] and [`run_order`].
 
 mod addresses;
 mod backend;
@@ -54,7 +54,7 @@ pub use identity::{SharedState, identity, identity_of, shared_states};
 pub use key_programs::names_key_program;
 pub use misses::is_plan;
 pub use names::shortened;
-pub use order::{Direction, after, cycle, dependencies_of, waves};
+pub use order::{Direction, RunOrder, cycle, run_order};
 pub use place::is_path;
 pub use relocate::{Relocation, relocate};
 pub use remote_state::{Reader, readers_of};

@@ -4,7 +4,7 @@
 //! line is dropped; values that may be secret are not repeated, and then no command is proposed.
 
 use super::Context;
-use super::stack_run::Request;
+use super::request::Request;
 use crate::engine::Approval;
 use crate::error::{Error, Result};
 use crate::model::{RunPlan, quoted};

@@ -4,8 +4,9 @@ use clap::Args;
 
 use super::Context;
 use super::detail_args::DetailArgs;
+use super::request::{Request, RunArgs};
 use super::stack_args::StackArgs;
-use super::stack_run::{Request, RunArgs, execute};
+use super::stack_run::execute;
 use crate::error::{Exit, Result};
 use crate::model::RunCommand;
 use crate::tofu::call::PlanMode;

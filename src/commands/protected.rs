@@ -4,7 +4,7 @@
 //! above it would be destroyed in vain: that is refused before anything runs.
 
 use super::Context;
-use super::stack_run::Request;
+use super::request::Request;
 use crate::engine::{self, Approval, Session};
 use crate::error::{Error, Result};
 use crate::model::{RunCommand, RunPlan, StackId, StackRun, few, quoted};

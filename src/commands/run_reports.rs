@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::again::works_here;
-use super::stack_run::Request;
+use super::request::Request;
 use super::workspace::Workspace;
 use crate::engine::RunOptions;
 use crate::error::Result;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::beginnings::root_of;
-use super::past::lives;
+use super::resume::may_live;
 use crate::error::{Error, Exit, Result};
 use crate::model::{human_duration, nearest};
 use crate::project;
@@ -90,7 +90,7 @@ fn end_of(run: &PastRun) -> String {
             code if report.is_declined() => format!("declined ({code})"),
             code => format!("failed ({code})"),
         },
-        None if lives(&run.process) => "running".to_owned(),
+        None if may_live(&run.process) => "running".to_owned(),
         None => "killed".to_owned(),
     }
 }

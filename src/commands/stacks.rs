@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::headings::OUTPUT;
-use super::past::tell_lost;
+use super::removed::tell_lost;
 use super::stack_args::StackArgs;
 use super::workspace::Workspace;
 use crate::engine::RemovedStack;

@@ -10,8 +10,8 @@ use futures::StreamExt as _;
 use futures::stream;
 
 use super::Context;
+use super::request::Request;
 use super::stack_args::StackArgs;
-use super::stack_run::Request;
 use super::workspace::{Purpose, Workspace};
 use crate::engine::{self, Session};
 use crate::error::{Error, Result};

@@ -2,8 +2,9 @@
 
 use clap::Args;
 
+use super::request::{Request, RunArgs};
 use super::stack_args::StackArgs;
-use super::stack_run::{Request, RunArgs, execute};
+use super::stack_run::execute;
 use super::{Context, configure};
 use crate::error::{Exit, Result};
 use crate::model::RunCommand;

@@ -2,14 +2,13 @@
 //!
 //! Reads folders to find variable files, and decides everything before anything runs.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::saved_plan::SavedPlans;
 use super::var_files::var_files;
 use crate::error::{Error, Result};
 use crate::model::{Project, RunCommand, RunPlan, Stack, StackId, StackRun, Step};
-use crate::stacks::{self, Direction, SettingsBook};
+use crate::stacks::{self, Direction, RunOrder, SettingsBook};
 
 /// Whether the command line names files of variables.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -35,16 +34,15 @@ pub struct RunChoice<'a> {
 pub fn resolve_run_plan(project: &Project, all: &[Stack], choice: RunChoice<'_>) -> Result<RunPlan> {
     let RunChoice { chosen, command, given } = choice;
     let direction = if command == RunCommand::Destroy { Direction::Down } else { Direction::Up };
-    let before = match command.is_ordered() {
-        true => stacks::after(project, all, chosen, direction)?,
-        false => BTreeMap::new(),
-    };
+    let RunOrder { waves: order, after } = stacks::run_order(project, all, chosen, direction)?;
     let is_alone = chosen.len() == 1;
     let choice = Choice { project, all, book: SettingsBook::of(project), command, given, is_alone };
     let mut waves = Vec::new();
-    for wave in stacks::waves(project, all, chosen, direction)? {
+    for wave in order {
         let runs = wave.iter().map(|id| {
-            let after = before.get(id).into_iter().flatten().cloned().collect();
+            // Where no stack waits for another, the order is only the one they are listed in.
+            let after = after.get(id).filter(|_| command.is_ordered()).into_iter().flatten();
+            let after = after.cloned().collect();
             Ok(StackRun { after, ..stack_run(&choice, id)? })
         });
         waves.push(runs.collect::<Result<Vec<_>>>()?);

@@ -1,5 +1,5 @@
 //! Which stack comes after which: declared edges, and numeric prefixes where layers are
-//! strict. Begin at [`waves`].
+//! strict. Begin at [`run_order`].
 //!
 //! A declared edge is stronger than a number. A stack that one of a lower layer declares
 //! as its dependency is ordered with that lower layer, so that `02-a` may depend on
@@ -22,44 +22,36 @@ pub enum Direction {
     Down,
 }
 
-/// Returns the chosen stacks in groups; every stack comes in a later group than what it waits for.
-pub fn waves(
+/// The order of the chosen stacks.
+#[derive(Debug)]
+pub struct RunOrder {
+    /// The stacks in groups; every stack comes in a later group than what it waits for.
+    pub waves: Vec<Vec<StackId>>,
+    /// For each stack, the chosen ones that must have succeeded before it starts.
+    pub after: BTreeMap<StackId, BTreeSet<StackId>>,
+}
+
+/// Orders the chosen stacks.
+pub fn run_order(
     project: &Project,
     stacks: &[Stack],
     chosen: &[StackId],
     direction: Direction,
-) -> Result<Vec<Vec<StackId>>> {
+) -> Result<RunOrder> {
     let graph = Graph::new(stacks)?;
     let order = Order::new(project, &graph, chosen)?;
-    Ok(order.levels(direction).into_iter().map(|level| order.ids(level)).collect())
+    let edges = order.edges(direction);
+    let waves = order.levels(&edges).into_iter().map(|level| order.ids(level)).collect();
+    let entry = |index: &usize| {
+        (stacks[*index].id.clone(), order.ids(edges[*index].iter().copied()).into_iter().collect())
+    };
+    Ok(RunOrder { waves, after: order.chosen.iter().map(entry).collect() })
 }
 
 /// Returns the error for stacks that wait for each other, if there are any.
 pub fn cycle(project: &Project, stacks: &[Stack]) -> Option<Error> {
     let all = stacks.iter().map(|stack| stack.id.clone()).collect::<Vec<_>>();
-    waves(project, stacks, &all, Direction::Up).err()
-}
-
-/// Returns, for each chosen stack, the chosen ones that must have succeeded before it starts.
-pub fn after(
-    project: &Project,
-    stacks: &[Stack],
-    chosen: &[StackId],
-    direction: Direction,
-) -> Result<BTreeMap<StackId, BTreeSet<StackId>>> {
-    let graph = Graph::new(stacks)?;
-    let order = Order::new(project, &graph, chosen)?;
-    let edges = order.edges(direction);
-    let entry = |index: &usize| {
-        (stacks[*index].id.clone(), order.ids(edges[*index].iter().copied()).into_iter().collect())
-    };
-    Ok(order.chosen.iter().map(entry).collect())
-}
-
-/// Returns the stacks that come before one when all are chosen: declared ones and the nearest lower layer.
-pub fn dependencies_of(project: &Project, stacks: &[Stack], id: &StackId) -> Result<BTreeSet<StackId>> {
-    let all = stacks.iter().map(|stack| stack.id.clone()).collect::<Vec<_>>();
-    Ok(after(project, stacks, &all, Direction::Up)?.remove(id).unwrap_or_default())
+    run_order(project, stacks, &all, Direction::Up).err()
 }
 
 /// The edges among chosen stacks, by index into all stacks.
@@ -96,8 +88,7 @@ impl<'a> Order<'a> {
     }
 
     /// Groups the chosen stacks by the longest chain of stacks they wait for.
-    fn levels(&self, direction: Direction) -> Vec<BTreeSet<usize>> {
-        let edges = self.edges(direction);
+    fn levels(&self, edges: &[BTreeSet<usize>]) -> Vec<BTreeSet<usize>> {
         let mut done = BTreeSet::<usize>::new();
         let mut open = self.chosen.clone();
         let mut levels = Vec::new();
@@ -236,7 +227,7 @@ mod tests {
     /// Returns the waves as text: commas within a wave, bars between.
     fn text(layers: Layers, stacks: &[Stack], chosen: &[StackId], direction: Direction) -> String {
         let project = Project { layers, ..Project::default() };
-        match waves(&project, stacks, chosen, direction) {
+        match run_order(&project, stacks, chosen, direction).map(|order| order.waves) {
             Ok(waves) => waves
                 .iter()
                 .map(|wave| wave.iter().map(StackId::as_str).collect::<Vec<_>>().join(", "))
@@ -335,13 +326,12 @@ mod tests {
             [stack("01-a/x", &[]), stack("01-a/y", &[]), stack("02-b/z", &[]), stack("03-c/w", &["01-a/y"])];
         let project = Project::default();
 
-        let before = after(&project, &stacks, &ids(&stacks), Direction::Up).expect("an order");
-        let direct = dependencies_of(&project, &stacks, &StackId::new("03-c/w")).expect("an order");
+        let before = run_order(&project, &stacks, &ids(&stacks), Direction::Up).expect("an order").after;
 
         let names = |id: &str| before[&StackId::new(id)].iter().map(StackId::as_str).collect::<Vec<_>>();
         assert_eq!(names("01-a/x"), [""; 0]);
         assert_eq!(names("02-b/z"), ["01-a/x", "01-a/y"]);
-        assert_eq!(direct.iter().map(StackId::as_str).collect::<Vec<_>>(), ["01-a/y", "02-b/z"]);
+        assert_eq!(names("03-c/w"), ["01-a/y", "02-b/z"]);
     }
 
     #[test]
@@ -354,8 +344,8 @@ mod tests {
         let chain = chain.collect::<Vec<_>>();
         let ends = [StackId::new("s1999"), StackId::new("s0000")];
 
-        let waves = waves(&Project::default(), &chain, &ends, Direction::Up).expect("an order");
+        let order = run_order(&Project::default(), &chain, &ends, Direction::Up).expect("an order");
 
-        assert_eq!(waves, [[StackId::new("s0000")], [StackId::new("s1999")]]);
+        assert_eq!(order.waves, [[StackId::new("s0000")], [StackId::new("s1999")]]);
     }
 }

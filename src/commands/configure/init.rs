@@ -5,8 +5,9 @@
 //! nothing about that.
 
 use crate::commands::Context;
+use crate::commands::request::{Request, RunArgs};
 use crate::commands::stack_args::StackArgs;
-use crate::commands::stack_run::{Request, RunArgs, execute};
+use crate::commands::stack_run::execute;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::StackSecrets;
 use crate::error::{Error, Exit, Result};

@@ -1,0 +1,124 @@
+//! The beginning of a run: what it needs is opened, and what must not begin is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::prepared::Prepared;
+use super::protected::check_protected;
+use super::removed::warn_of_removed;
+use super::request::Request;
+use super::run_warnings::warn_beforehand;
+use super::standing::{Dependents, tell_staying};
+use super::workspace::Purpose;
+use super::{Context, renamed};
+use crate::engine::{self, Approval, RunOptions, Session, StateCheck, StateNeed};
+use crate::error::{Error, Kind, Result};
+use crate::events::Events;
+use crate::model::{Backend, Project, RunCommand, RunPlan, Stack, StackId};
+use crate::stacks::{self, SharedState};
+
+impl Prepared {
+    /// Opens what the chosen stacks need, and what tells whether others depend on them.
+    pub(super) async fn open(
+        &self,
+        request: &Request,
+        context: &Context,
+        (events, options): (Events, &RunOptions),
+    ) -> Result<(Session, Dependents)> {
+        // Checking the configuration needs no credentials, so it opens no secrets either.
+        let state = if self.plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
+        let looked_at = self.standing.looked_at(&self.chosen, request);
+        let open = async |stacks: &[StackId]| {
+            let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
+            let given = &request.run.variables.items;
+            let unopened = request.unopened();
+            let extra = &request.extra;
+            let purpose = Purpose { stacks, state, run_id, at_once, given, unopened, extra };
+            self.workspace.open_session(context, events.clone(), purpose).await
+        };
+        match open(&looked_at).await {
+            // Whoever cannot open the secrets of a dependent cannot tell what is in its state either.
+            Err(error) if error.kind() == Kind::Refused && looked_at.len() > self.chosen.len() => {
+                Ok((open(&self.chosen).await?, Dependents::Closed))
+            }
+            opened => Ok((opened?, Dependents::Open)),
+        }
+    }
+
+    /// Refuses what must not begin, and tells what to know beforehand.
+    pub(super) async fn check(
+        &self,
+        session: &Session,
+        (request, context): (&Request, &Context),
+        dependents: Dependents,
+        options: &mut RunOptions,
+    ) -> Result<StateCheck> {
+        let Self { workspace, plan, standing, chosen } = self;
+        options.staying = standing.check(session, request, chosen, dependents).await?;
+        check_protected(session, plan, request, context).await?;
+        warn_beforehand(workspace, plan, &session.events);
+        if options.approval == Approval::Given {
+            tell_staying(session, &options.staying);
+        }
+        let check = check_states(session, plan, request, context).await?;
+        let mut shared = shared_states(&workspace.stacks, plan);
+        shared.extend(unclear_backends(&workspace.project, plan, request));
+        Ok(StateCheck { shared, ..check })
+    }
+}
+
+/// Returns the stacks of a run that write a state which others write too; what touches no state may run.
+pub(super) fn shared_states(stacks: &[Stack], plan: &RunPlan) -> BTreeMap<StackId, Error> {
+    let mut shared = BTreeMap::new();
+    if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
+        return shared;
+    }
+    for SharedState { stacks, error } in stacks::shared_states(stacks) {
+        let chosen = plan.stacks().map(|run| &run.stack.id).filter(|id| stacks.contains(id));
+        shared.extend(chosen.map(|id| (id.clone(), error.clone())));
+    }
+    shared
+}
+
+/// Returns the stacks of a run of which nobody can say what their backend is to be given.
+fn unclear_backends(project: &Project, plan: &RunPlan, request: &Request) -> BTreeMap<StackId, Error> {
+    let by_hand = request.extra.iter().any(|arg| arg.trim_start_matches('-').starts_with("backend-config"));
+    if by_hand || matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
+        return BTreeMap::new();
+    }
+    let unclear = plan.stacks().filter_map(|run| {
+        let error = stacks::backend_config(project, &run.stack).err()?;
+        Some((run.stack.id.clone(), error))
+    });
+    unclear.collect()
+}
+
+/// Looks where the states are, for commands that need them.
+async fn check_states(
+    session: &Session,
+    plan: &RunPlan,
+    request: &Request,
+    context: &Context,
+) -> Result<StateCheck> {
+    if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
+        warn_of_removed(session, &BTreeSet::new()).await?;
+        return Ok(StateCheck::default());
+    }
+    let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
+    if request.removed && request.stacks.selection().is_empty() {
+        engine::check_removed(session, &chosen).await?;
+    }
+    let mut check = engine::check_states(session, &chosen).await;
+    if plan.command == RunCommand::Init {
+        // tofu's own way to move a state to a block of its own is `init`.
+        let is_ours = |id: &StackId| session.stack(id).is_ok_and(|stack| stack.backend == Backend::Embedded);
+        check.problems.retain(|id, _| is_ours(id));
+    }
+    let check = renamed::ask_about(check, context).await?;
+    if !request.removed {
+        let open = check.renames.iter().map(|rename| rename.old.clone());
+        warn_of_removed(session, &check.former.values().cloned().chain(open).collect()).await?;
+    }
+    let check = check.without_open_renames();
+    engine::use_former_names(session, &check);
+    Ok(check)
+}

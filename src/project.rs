@@ -13,6 +13,7 @@ mod infra_folder;
 mod load;
 mod output_ref;
 mod schema;
+mod stack_config;
 mod stacks_map;
 mod switches;
 

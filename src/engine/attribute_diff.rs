@@ -11,7 +11,7 @@ use super::plan_attributes::steps_of;
 use super::plan_secrets::PlanSecrets;
 use super::plan_value::{PlanValue, Step, Steps, UNKNOWN, written};
 use super::state_secrets::MASK;
-use crate::model::difference::excerpts;
+use crate::model::excerpts;
 use crate::model::{Action, AttributeChange, ChangedLine, Safe};
 
 /// How much of a value is told: more than anybody reads, and less than fills the memory.

@@ -4,22 +4,14 @@
 //! mistake is told with file, line and column. Begin at [`load_data`], then [`Data::check`].
 
 mod check;
-mod cluster;
 mod derivations;
 mod fault;
-mod forms;
-mod json;
-mod lines;
+mod formats;
+mod misspelt_keys;
 mod node;
-mod nodes;
 mod read;
 mod rules;
-mod scalar;
 mod schema;
-mod slips;
-mod toml;
-mod yaml;
-mod yaml_1_1;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,10 +19,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use derivations::load_derivations;
+pub use misspelt_keys::{KeyLevel, OddKey};
 pub use node::Place;
 pub use read::{DataFile, Presence};
 pub use schema::{cluster_schema, nodes_schema};
-pub use slips::{KeyLevel, OddKey};
 
 use crate::error::{Error, Result};
 use crate::model::Values;
@@ -86,7 +78,7 @@ impl Data {
     /// Returns the unknown keys that are probably known ones. They are no mistakes, and those that a
     /// template reads are the project's own.
     pub fn odd_keys(&self) -> Vec<OddKey> {
-        slips::find(&self.entries, &rules::whole_schema())
+        misspelt_keys::find(&self.entries, &rules::whole_schema())
     }
 }
 
@@ -137,12 +129,12 @@ fn documents(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     match file.format {
         read::Format::Yaml => {
-            let documents = yaml::parse(&file.name, text)?;
+            let documents = formats::parse_yaml(&file.name, text)?;
             warnings.extend(documents.warnings);
             Ok(documents.roots)
         }
-        read::Format::Json => Ok(vec![Arc::new(json::parse(&file.name, text)?)]),
-        read::Format::Toml => Ok(vec![Arc::new(toml::parse(&file.name, text)?)]),
+        read::Format::Json => Ok(vec![Arc::new(formats::parse_json(&file.name, text)?)]),
+        read::Format::Toml => Ok(vec![Arc::new(formats::parse_toml(&file.name, text)?)]),
     }
 }
 

@@ -9,9 +9,10 @@ use std::string::FromUtf8Error;
 
 use serde_saphyr::Spanned;
 
-use super::config::{ConfigureConfig, InfraConfig, RunConfig, SecretsConfig, StackConfig};
+use super::config::{ConfigureConfig, InfraConfig, RunConfig, SecretsConfig};
 use super::fault::Source;
 use super::infra_folder::refuse_links;
+use super::stack_config::StackConfig;
 use crate::error::{Error, Result, io};
 use crate::model::project::{
     ConfigureSettings, RunSettings, SecretsSettings, StackSettings, StateSettings, TofuSettings,

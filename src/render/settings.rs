@@ -4,17 +4,22 @@
 //! Paths are checked to stay inside the project; nothing but `makejinja.toml` is read. Begin at
 //! [`resolve`].
 
+mod makejinja_toml;
+mod marks;
+mod pattern;
+
+pub use marks::Marks;
+pub use pattern::matches_glob;
+
 use std::path::{Component, Path};
 
 use serde_json::Value;
 
-use super::built_in;
-use super::makejinja_toml::{self, MakejinjaToml};
-use super::pattern;
-use super::rewrite::Marks;
+use super::sources::built_in;
 use crate::error::{Error, Result};
 use crate::model::Values;
 use crate::model::project::{ConfigureSettings, Delimiters, Undefined};
+use makejinja_toml::MakejinjaToml;
 
 /// The conventional folder of templates.
 const INPUT: &str = "templates/config";

@@ -11,12 +11,12 @@ use std::sync::{Arc, LazyLock, PoisonError};
 use minijinja::Environment as Jinja;
 use regex::Regex;
 
-use super::engine::{Engine, STACK, Templates, add_values, on_a_large_stack, template_path};
-use super::fault::{Told, tell};
-use super::limits::MAX_TEXT;
-use super::rewrite::{names_in, tags_in, unclosed};
+use super::jinja::{
+    Engine, MAX_TEXT, STACK, Templates, Told, add_values, missing_name, names_in, on_a_large_stack, tags_in,
+    tell, template_path, unclosed,
+};
 use super::settings::inside;
-use super::{GeneratedFile, SourceFile, derive, undefined};
+use super::{GeneratedFile, SourceFile, derive};
 use crate::error::{Error, Result};
 use crate::model::{Values, nearest};
 
@@ -244,7 +244,7 @@ impl<'a> Tree<'a> {
     /// Returns the first access on a line that leads nowhere in the data.
     fn missing_path(&self, line: &str) -> Option<String> {
         let tags = tags_in(line, &self.engine.settings.marks);
-        tags.iter().find_map(|tokens| undefined::missing(tokens, self.values))
+        tags.iter().find_map(|tokens| missing_name(tokens, self.values))
     }
 
     /// Returns what a template that ends too early never closes.

@@ -4,27 +4,26 @@
 //! Each kind of event has a small function of its own; `plans` shows what would change, `endings`
 //! how it ended.
 
+mod block;
+mod board;
 mod endings;
+mod live;
 mod plans;
+mod voices;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::causes::Causes;
-use super::details::Details;
+use super::ending::{Causes, Scope, Warnings};
 use super::failure::show_hints;
-use super::fit::{padded, shortened, text_width};
 use super::listen::Report;
-use super::live::Live;
-use super::plan_screen::Listed;
-use super::plan_text::visible;
-use super::scope::Scope;
-use super::terminal::{Terminal, Tone, Verbosity};
-use super::voices::Voices;
-use super::warnings::Warnings;
+use super::plan_view::{Details, Listed, visible};
+use super::screen::{Terminal, Tone, Verbosity, padded, shortened, text_width};
 use crate::events::{Question, RunEvent};
 use crate::model::{Diagnostic, LockHolder, ResourceChange, RunCommand, Severity, StackId, Step, few};
+use live::Live;
+use voices::Voices;
 
 /// Returns the room for ids beside signs, words and times.
 fn id_room(columns: usize) -> usize {

@@ -9,11 +9,9 @@ use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-use super::identities::{self, FoundKey, FoundKeys, Identities, Prompt, Sources};
-use super::sops::creation_rules::CreationRules;
-use super::sops::format::Format;
-use super::sops::stores::Layout;
-use super::sops::{Input, SopsFile, is_encrypted, recipients_of};
+use super::identities::{self, FoundKey, Identities, Prompt, Sources};
+pub use super::key_trust::KeyTrust;
+use super::sops::{CreationRules, Format, Input, Layout, SopsFile, is_encrypted, recipients_of};
 use super::vault::{self, Origins, Passwords, is_vault, password_program, vault_ids, withheld_password};
 use crate::error::{Error, Kind, Result, io};
 use crate::model::Environment;
@@ -39,24 +37,6 @@ pub struct KeyPlaces<'a> {
     pub trust: KeyTrust,
     /// For the programs that print keys.
     pub interrupts: &'a Interrupts,
-}
-
-/// What may be used to open files beside what the caller named and the project holds.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct KeyTrust {
-    /// Keys and passwords of the person, outside of the project.
-    pub found: FoundKeys,
-    /// Whether a program that `infra.yaml` names may run to print a password.
-    pub programs: bool,
-}
-
-impl KeyTrust {
-    /// Everything: the project is trusted.
-    pub const ALL: Self = Self { found: FoundKeys::Used, programs: true };
-    /// Nothing, until somebody said yes.
-    pub const NONE: Self = Self { found: FoundKeys::Withheld, programs: false };
-    /// The person's keys, but no program: what is opened goes to the person alone.
-    pub const NO_PROGRAMS: Self = Self { found: FoundKeys::Used, programs: false };
 }
 
 /// The keys of a run.

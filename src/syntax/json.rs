@@ -2,7 +2,7 @@
 //! all entries are kept in their order. Begin at [`read`].
 
 use super::Fault;
-use super::tokens::end_while;
+use super::scan::end_while;
 
 /// How deep values are kept; deeper ones are passed over.
 const DEEPEST: usize = 64;

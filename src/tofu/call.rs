@@ -349,7 +349,7 @@ fn joined(flag: &str, path: &Path) -> OsString {
 mod tests {
     use super::*;
     use crate::model::Environment;
-    use crate::tofu::Source;
+    use crate::tofu::TofuSource;
 
     fn base() -> Invocation {
         Invocation::new("tofu", "/", Environment::default())
@@ -358,7 +358,8 @@ mod tests {
     #[test]
     fn a_plan_before_1_12_speaks_json_on_stdout() {
         let version = semver::Version::new(1, 11, 14);
-        let tofu = Tofu { path: "tofu".into(), version, flavour: Flavour::OpenTofu, source: Source::Path };
+        let tofu =
+            Tofu { path: "tofu".into(), version, flavour: Flavour::OpenTofu, source: TofuSource::Path };
 
         let call = init(base(), InitBackend::No, &[], Narration::of(&tofu));
 

@@ -11,10 +11,9 @@ use ipnet::IpNet;
 use regex::Regex;
 use serde_json::Value;
 
-use super::DataWarning;
 use super::fault::{self, Fault};
-use super::node::{Content, Entry, Node, Place, given};
-use super::slips;
+use super::node::{Content, Entry, Node, Place, given, join};
+use super::{DataWarning, misspelt_keys};
 use crate::model::nearest;
 
 /// Gathers what is wrong and what is odd.
@@ -39,7 +38,7 @@ impl Checker {
         let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         for key in required.filter(|key| given(entries, key).is_none()) {
             let Some(place) = place else { continue };
-            let hint = slips::meant_for(key, entries, properties);
+            let hint = misspelt_keys::meant_for(key, entries, properties);
             let message = format!("`{}` is missing", join(path, key));
             self.faults.push(Fault::new(place, message).hint(hint));
         }
@@ -161,11 +160,6 @@ impl Checker {
         }
         self.patterns.get(pattern).and_then(Option::as_ref).is_none_or(|regex| regex.is_match(text))
     }
-}
-
-/// Returns the path of a key: `a`, then `a.b`.
-pub fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 fn in_range(number: Option<f64>, schema: &Value) -> bool {

@@ -182,3 +182,8 @@ fn too_large(place: &Place) -> Error {
         .at(place)
         .hint("a data file describes a cluster; keep bulk data elsewhere")
 }
+
+/// Returns the path of a key: `a`, then `a.b`.
+pub fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::DataWarning;
-use super::lines::Lines;
+use super::formats::Lines;
 use super::node::Place;
 use crate::error::{Error, Result, io};
 use crate::model::nearest;

@@ -10,13 +10,11 @@ use std::sync::Arc;
 use ipnet::IpNet;
 use serde_json::Value;
 
-use super::DataWarning;
 use super::check::Checker;
-use super::cluster::{ENABLING, NEEDED};
 use super::fault::{self, Fault};
 use super::node::{Content, Entry, Node, given};
-use super::schema::{cluster_schema, nodes_schema};
-use super::slips;
+use super::schema::{ENABLING, NEEDED, cluster_schema, nodes_schema};
+use super::{DataWarning, misspelt_keys};
 use crate::error::Result;
 
 /// What no two machines may share.
@@ -114,7 +112,7 @@ fn proxmox(entries: &[Entry], nodes: &[Arc<Node>], checker: &mut Checker) {
         );
         let empty = entries.iter().find(|entry| entry.key == **key).map(|entry| &entry.place);
         let hint = || "add it, or leave `proxmox_api_url` out".to_owned();
-        let meant = slips::misspelt(key, entries);
+        let meant = misspelt_keys::misspelt(key, entries);
         let hint = meant.map_or_else(hint, |other| format!("is `{other}` meant to be it?"));
         checker.faults.push(Fault::new(empty.unwrap_or(place), message).hint(Some(hint)));
     }

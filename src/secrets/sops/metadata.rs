@@ -5,9 +5,9 @@
 
 use jiff::Timestamp;
 
-use super::key_group::{FOREIGN, Group};
+use super::keys::{FOREIGN, Group, Style};
 use super::mac::MacScope;
-use super::plaintext::Plaintext;
+use super::plaintext::{Plaintext, text_of};
 use super::refusal::refused;
 use super::seal::Scheme;
 use super::selection::Selection;
@@ -40,15 +40,6 @@ const CLASSIC_ORDER: [&str; 19] = [
     "mac_only_encrypted",
     "version",
 ];
-
-/// How the names of the block are ordered.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Style {
-    /// By name.
-    Sorted,
-    /// By meaning.
-    Classic,
-}
 
 /// The metadata of a file.
 #[derive(Clone, Debug)]
@@ -223,15 +214,6 @@ fn read_threshold(text: Option<String>) -> Result<usize> {
         Err(_) if text.is_empty() => Ok(0),
         Err(_) => Err(refused("`sops.shamir_threshold` is no number up to 255")),
     }
-}
-
-/// Returns a scalar as text, whichever type the format gave it.
-pub(super) fn text_of(value: &Value) -> Option<String> {
-    let plain = match value {
-        Value::Bool(yes) => return Some(yes.to_string()),
-        other => Plaintext::of(other)?,
-    };
-    String::from_utf8(plain.bytes.to_vec()).ok()
 }
 
 /// Returns the items of the first map of a list; nothing where it is no such list.

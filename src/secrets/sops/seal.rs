@@ -12,8 +12,7 @@ use super::mac::{Mac, MacScope};
 use super::plaintext::{Label, Plaintext};
 use super::refusal::refused;
 use super::selection::{Leaf, Place, Selection};
-use super::tree::{Comment, Document, Entry, Value};
-use super::walk::{Visitor, walk};
+use super::tree::{Comment, Document, Entry, Value, Visitor, walk};
 use crate::error::Result;
 
 /// How the leaves of a file are encrypted.
@@ -210,7 +209,7 @@ fn not_encrypted() -> crate::error::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::sops::data_key::DataKey;
+    use crate::secrets::sops::keys::DataKey;
     use crate::secrets::sops::tree::Item;
 
     fn scheme() -> Scheme {

@@ -2,6 +2,12 @@
 //!
 //! Every format is loaded into this and written from it; encryption walks over it.
 
+mod tree_path;
+mod walk;
+
+pub use tree_path::TreePath;
+pub(super) use walk::{Visitor, walk};
+
 use std::fmt;
 
 use zeroize::Zeroizing;

@@ -15,10 +15,10 @@ use super::envelope::{DEFAULT_LABEL, Envelope, Flaw, Header};
 use super::is_vault;
 use super::opened::Opened;
 use super::password::Password;
-use super::sources::{Source, VaultId, is_executable};
+use super::sources::{Source, VaultId};
 use crate::error::{Error, Kind, Result};
 use crate::model::Environment;
-use crate::process::{Interrupts, Invocation, capture};
+use crate::process::{Interrupts, Invocation, capture, is_executable};
 
 /// Asks a person the given question with echo off; `None` if nobody can answer.
 pub type Ask<'a> = &'a dyn Fn(&str) -> Option<Zeroizing<String>>;

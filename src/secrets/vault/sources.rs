@@ -4,15 +4,15 @@
 //! Reads no file and starts nothing. Begin at [`vault_ids`].
 
 use std::fmt;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
 use super::envelope::DEFAULT_LABEL;
 use crate::model::Environment;
+use crate::process::is_executable;
 use crate::secrets::identities::{FoundKey, FoundKeys, is_outside};
-use crate::secrets::keyring::KeyTrust;
+use crate::secrets::key_trust::KeyTrust;
 
 /// A password's label and where to get it: `label@source`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,10 +94,6 @@ pub fn withheld_password(origins: &Origins<'_>) -> Option<FoundKey> {
 /// Returns the program that prints a vault password, if the file that the settings name is one.
 pub fn password_program(root: &Path, settings_file: &str, env: &Environment) -> Option<PathBuf> {
     Some(root.join(expand_home(Path::new(settings_file), env))).filter(|path| is_executable(path))
-}
-
-pub(super) fn is_executable(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 /// Returns the vault ids in the order in which they are tried, the most particular first.

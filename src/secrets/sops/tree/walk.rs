@@ -1,0 +1,124 @@
+//! The walk over a document in the order of the MAC, telling a visitor where each leaf stands.
+//!
+//! Changes nothing itself. A document that is nested beyond reason is refused.
+
+use super::{Comment, Document, Entry, Item, Value};
+use crate::error::{Error, Result};
+use crate::secrets::sops::refusal::refused;
+use crate::secrets::sops::selection::Place;
+
+/// How deep maps and lists may be nested.
+const DEEPEST: usize = 200;
+
+/// What happens to the leaves.
+pub trait Visitor {
+    /// Visits a value without parts; never null.
+    fn value(&mut self, value: &mut Value, place: &Place) -> Result<()>;
+
+    /// Visits a comment.
+    fn comment(&mut self, comment: &mut Comment, place: &Place) -> Result<()>;
+
+    /// Visits a comment or a value without parts in a list.
+    fn entry(&mut self, entry: &mut Entry, place: &Place) -> Result<()> {
+        match entry {
+            Entry::Comment(comment) => self.comment(comment, place),
+            Entry::Value(value) => self.value(value, place),
+        }
+    }
+}
+
+/// Walks over all documents.
+pub fn walk(documents: &mut [Document], visitor: &mut impl Visitor) -> Result<()> {
+    for document in documents {
+        map(document, &mut Place::default(), visitor)?;
+    }
+    Ok(())
+}
+
+fn map(items: &mut [Item], place: &mut Place, visitor: &mut impl Visitor) -> Result<()> {
+    enter(place)?;
+    for item in items {
+        match item {
+            Item::Comment(comment) => {
+                activate(place, comment);
+                visitor.comment(comment, place)?;
+            }
+            Item::Pair(name, value) => {
+                place.path.push(name.clone());
+                inner(value, place, visitor).map_err(|error| named(error, place))?;
+                place.path.pop();
+                forget(place);
+            }
+        }
+    }
+    place.comments.pop();
+    Ok(())
+}
+
+fn list(entries: &mut [Entry], place: &mut Place, visitor: &mut impl Visitor) -> Result<()> {
+    enter(place)?;
+    for entry in entries {
+        match entry {
+            Entry::Value(value @ (Value::Null | Value::Map(_) | Value::List(_))) => {
+                inner(value, place, visitor)?;
+                forget(place);
+            }
+            Entry::Comment(comment) => {
+                activate(place, comment);
+                visitor.entry(entry, place)?;
+            }
+            Entry::Value(_) => {
+                visitor.entry(entry, place)?;
+                if matches!(entry, Entry::Value(_)) {
+                    forget(place);
+                }
+            }
+        }
+    }
+    place.comments.pop();
+    Ok(())
+}
+
+fn inner(value: &mut Value, place: &mut Place, visitor: &mut impl Visitor) -> Result<()> {
+    match value {
+        Value::Null => Ok(()),
+        Value::Map(items) => map(items, place, visitor),
+        Value::List(entries) => list(entries, place, visitor),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Time(_) | Value::Text(_) => {
+            visitor.value(value, place)
+        }
+    }
+}
+
+fn enter(place: &mut Place) -> Result<()> {
+    place.comments.push(Vec::new());
+    if place.comments.len() > DEEPEST {
+        return Err(refused(format!("the document is nested deeper than {DEEPEST} levels")));
+    }
+    Ok(())
+}
+
+fn activate(place: &mut Place, comment: &Comment) {
+    if let Some(level) = place.comments.last_mut() {
+        level.push(comment.text.clone());
+    }
+}
+
+fn forget(place: &mut Place) {
+    if let Some(level) = place.comments.last_mut() {
+        level.clear();
+    }
+}
+
+/// Says at which key it went wrong; the innermost place is told first and stays.
+fn named(error: Error, place: &Place) -> Error {
+    if error.body().iter().any(|line| line.starts_with("key ")) {
+        return error;
+    }
+    error.fact("key", path_text(&place.path))
+}
+
+/// Writes a path the way `set` takes it.
+fn path_text(path: &[String]) -> String {
+    path.iter().map(|name| format!("[\"{name}\"]")).collect()
+}

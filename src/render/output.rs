@@ -2,6 +2,7 @@
 
 pub mod changes;
 pub mod diff;
+mod folders;
 pub mod manifest;
 mod recorded;
 pub mod removal;

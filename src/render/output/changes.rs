@@ -7,9 +7,11 @@ use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use super::folders::{FolderKind, Folders};
 use super::manifest::Manifest;
 use crate::error::{Error, Result, io};
 use crate::render::GeneratedFile;
+use crate::render::regular_file::{open_regular, read_whole};
 
 /// What a `configure` would do to the tree.
 #[derive(Debug, Default)]
@@ -96,13 +98,15 @@ pub fn compare(with: &Comparison<'_>, files: &[GeneratedFile]) -> Result<Changes
         files.iter().map(|file| (file.path.as_path(), file)).collect();
     refuse_impossible(files, &rendered)?;
     let leftover = |path: &PathBuf| !rendered.contains_key(path.as_path()) && !is_not_ours(path);
+    let mut folders = Folders::new(with.root);
     for path in with.manifest.paths().filter(leftover) {
-        with.compare_leftover(&path, &mut changes)?;
+        with.compare_leftover(&path, &mut folders, &mut changes)?;
     }
     let going: HashSet<PathBuf> = changes.files.iter().map(|change| change.path.clone()).collect();
     for file in files {
-        refuse_links(with.root, &file.path)?;
-        with.compare_file(file, &going, &mut changes)?;
+        refuse_links(with.root, &file.path, &mut folders)?;
+        let before = with.before(&file.path, &going, &mut folders)?;
+        with.compare_file(file, before, &mut changes);
     }
     changes.files.sort_by(|a, b| a.path.cmp(&b.path));
     changes.conflicts.sort_by(|a, b| a.change.path.cmp(&b.change.path));
@@ -110,19 +114,13 @@ pub fn compare(with: &Comparison<'_>, files: &[GeneratedFile]) -> Result<Changes
 }
 
 impl Comparison<'_> {
-    /// `going` are the files that are removed before anything is written.
-    fn compare_file(
-        &self,
-        file: &GeneratedFile,
-        going: &HashSet<PathBuf>,
-        changes: &mut Changes,
-    ) -> Result<()> {
-        let before = self.before(&file.path, going)?;
+    /// `before` are the bytes and the mode of what is in the place of the file.
+    fn compare_file(&self, file: &GeneratedFile, before: Option<(Vec<u8>, u32)>, changes: &mut Changes) {
         changes.manifest.add(&file.path, &file.bytes);
         changes.manifest.add_origin(&file.path, &file.origin);
         if before.as_ref().is_some_and(|(bytes, mode)| *bytes == file.bytes && *mode == file.mode) {
             changes.unchanged += 1;
-            return Ok(());
+            return;
         }
         let before = before.map(|(bytes, _)| bytes);
         let reason = before.as_deref().filter(|before| *before != file.bytes);
@@ -130,13 +128,12 @@ impl Comparison<'_> {
         let after = Some(file.bytes.clone());
         let change = FileChange { path: file.path.clone(), before, after, mode: file.mode };
         self.decide(change, reason, changes);
-        Ok(())
     }
 
     /// Looks at a file that was generated and no longer is.
-    fn compare_leftover(&self, path: &Path, changes: &mut Changes) -> Result<()> {
-        refuse_links(self.root, path)?;
-        // Something else may be there by now; it was not generated, and is nobody's business here.
+    fn compare_leftover(&self, path: &Path, folders: &mut Folders<'_>, changes: &mut Changes) -> Result<()> {
+        refuse_links(self.root, path, folders)?;
+        // Something else may be there by now; it was not generated here, so it stays.
         let Found::File(before, mode) = look(&self.root.join(path))? else { return Ok(()) };
         let reason = (!self.manifest.wrote(path, &before)).then_some(Reason::Edited);
         let change = FileChange { path: path.to_owned(), before: Some(before), after: None, mode };
@@ -144,9 +141,16 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Reads what is in the place of a file; what is about to be removed does not count.
-    fn before(&self, path: &Path, going: &HashSet<PathBuf>) -> Result<Option<(Vec<u8>, u32)>> {
-        if path.ancestors().skip(1).any(|above| going.contains(above)) {
+    /// Reads what is in the place of a file. Files in `going` are removed before anything is written, so
+    /// they do not count.
+    fn before(
+        &self,
+        path: &Path,
+        going: &HashSet<PathBuf>,
+        folders: &mut Folders<'_>,
+    ) -> Result<Option<(Vec<u8>, u32)>> {
+        let is_missing = path.parent().is_some_and(|folder| folders.kind(folder) == FolderKind::Missing);
+        if is_missing || path.ancestors().skip(1).any(|above| going.contains(above)) {
             return Ok(None);
         }
         let place = self.root.join(path);
@@ -219,7 +223,8 @@ fn look(path: &Path) -> Result<Found> {
     if !metadata.is_file() {
         return Ok(Found::Other);
     }
-    let bytes = std::fs::read(path).map_err(io("read", path))?;
+    let (file, metadata) = open_regular(path).map_err(io("read", path))?;
+    let bytes = read_whole(&file, metadata.len()).map_err(io("read", path))?;
     Ok(Found::File(bytes, metadata.permissions().mode() & 0o7777))
 }
 
@@ -257,18 +262,18 @@ fn is_not_ours(path: &Path) -> bool {
 }
 
 /// Refuses a path whose folders lead through a link: what it leads to may be outside the project.
-fn refuse_links(root: &Path, path: &Path) -> Result<()> {
-    let mut place = root.to_owned();
+fn refuse_links(root: &Path, path: &Path, folders: &mut Folders<'_>) -> Result<()> {
+    let mut folder = PathBuf::new();
     for part in path.parent().into_iter().flat_map(Path::components) {
         let Component::Normal(name) = part else {
             return Err(Error::invalid(format!("`{}` leaves the project", path.display())));
         };
-        place.push(name);
-        if place.is_symlink() {
+        folder.push(name);
+        if folders.kind(&folder) == FolderKind::Link {
             return Err(Error::invalid(format!(
                 "`{}` would be generated through the link `{}`",
                 path.display(),
-                place.display()
+                root.join(&folder).display()
             ))
             .hint("replace the link by a folder"));
         }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result, io};
+use crate::model::fingerprint::hex;
 use crate::render::sources::Inputs;
 
 const VERSION: u32 = 1;
@@ -121,7 +122,7 @@ fn key(path: &Path) -> String {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! manifest both knows, and the next run finishes. The disk is not waited for: what a
 //! power cut takes away can be rendered again.
 
+use std::collections::HashSet;
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -43,9 +44,10 @@ pub fn write_tree(place: Place<'_>, changes: &Changes) -> Result<()> {
         settle(&place.root.join(&change.path), None)?;
     }
     remove_empty_parents(place.root, &changes.files);
+    let mut made = HashSet::new();
     for (change, staged) in changes.files.iter().zip(&staged).filter(|(_, staged)| staged.is_some()) {
         let target = place.root.join(&change.path);
-        make_folder_of(&target)?;
+        make_folder_of(&target, &mut made)?;
         settle(&target, staged.as_deref())?;
     }
     remember(place, &changes.manifest)
@@ -110,7 +112,8 @@ fn stage(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
 
 /// Refuses folders in which nothing can be made, before anything is.
 fn refuse_closed_folders(root: &Path, changes: &[FileChange]) -> Result<()> {
-    for change in changes {
+    let mut checked = HashSet::new();
+    for change in changes.iter().filter(|change| checked.insert(change.path.parent())) {
         let path = root.join(&change.path);
         let folder = path.ancestors().skip(1).find(|above| above.is_dir()).unwrap_or(root);
         nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK)
@@ -119,9 +122,15 @@ fn refuse_closed_folders(root: &Path, changes: &[FileChange]) -> Result<()> {
     Ok(())
 }
 
-fn make_folder_of(target: &Path) -> Result<()> {
+/// Makes the folder of a file, unless it was made for another one before.
+fn make_folder_of(target: &Path, made: &mut HashSet<PathBuf>) -> Result<()> {
     let folder = target.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|error| unfinished(target, error))
+    if made.contains(folder) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder).map_err(|error| unfinished(target, error))?;
+    made.insert(folder.to_owned());
+    Ok(())
 }
 
 /// Puts a staged content into its place, or takes the file away.

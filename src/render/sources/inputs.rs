@@ -5,16 +5,17 @@
 //! renders says what is wrong with it. Begin at [`Inputs::read`].
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::walk;
+use super::walk::{self, Listed, ListedKind};
 use crate::model::Fingerprint;
 use crate::model::project::ConfigureSettings;
 use crate::render::jinja::MAX_FILE;
 use crate::render::plugin;
+use crate::render::regular_file::open_regular;
 use crate::render::settings::{BUILT_IN, RenderSettings, resolve};
 
 /// The digests of the files that are read, by their path below the root.
@@ -27,13 +28,11 @@ impl Inputs {
     pub fn read(root: &Path, configure: &ConfigureSettings, data: &[String]) -> Self {
         let mut inputs = BTreeMap::from([("infra.yaml".to_owned(), digest_of_settings(configure))]);
         let Ok(settings) = resolve(root, configure) else { return Self(inputs) };
-        let mut names = template_names(root, &settings);
-        names.extend(data.iter().cloned().chain(["makejinja.toml".to_owned()]));
         let Ok(real) = root.canonicalize() else { return Self(inputs) };
-        inputs.extend(names.into_iter().filter_map(|name| {
-            let digest = digest(&real, &name)?;
-            Some((name, digest))
-        }));
+        add_templates(&mut inputs, &real, &settings);
+        for name in data.iter().map(String::as_str).chain(["makejinja.toml"]) {
+            inputs.extend(digest(&real, name).map(|digest| (name.to_owned(), digest)));
+        }
         // Whatever a plugin may import counts for it.
         if let Ok(Some(plugins)) = plugin::find(root, &settings) {
             let digest = Fingerprint::of([plugins.plugin_hash().as_bytes()]);
@@ -59,27 +58,43 @@ fn digest_of_settings(configure: &ConfigureSettings) -> Fingerprint {
     Fingerprint::of([texts.as_bytes(), choices.as_bytes()])
 }
 
-fn template_names(root: &Path, settings: &RenderSettings) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
+fn add_templates(inputs: &mut BTreeMap<String, Fingerprint>, root: &Path, settings: &RenderSettings) {
     for input in settings.inputs.iter().filter(|input| !input.starts_with(BUILT_IN)) {
-        if !root.join(input).is_dir() {
-            names.insert(input.clone());
+        let Some(folder) = real_folder(root, input) else {
+            inputs.extend(digest(root, input).map(|digest| (input.clone(), digest)));
             continue;
+        };
+        for Listed { path, kind } in walk::files_below(&folder, settings).unwrap_or_default() {
+            let digest = match kind {
+                ListedKind::Regular => digest_of_regular(&folder.join(&path)),
+                ListedKind::Other => digest(root, &format!("{input}/{path}")),
+            };
+            inputs.extend(digest.map(|digest| (format!("{input}/{path}"), digest)));
         }
-        let below = walk::names_below(&root.join(input), settings).unwrap_or_default();
-        names.extend(below.into_iter().map(|name| format!("{input}/{name}")));
     }
-    names
+}
+
+/// Returns a folder of the project without links; `None` if there is no such folder.
+fn real_folder(root: &Path, input: &str) -> Option<PathBuf> {
+    let folder = root.join(input).canonicalize().ok()?;
+    (folder.starts_with(root) && folder.is_dir()).then_some(folder)
 }
 
 /// Digests a regular file below a root without links; anything else could be endless, or is not ours to read.
 fn digest(root: &Path, name: &str) -> Option<Fingerprint> {
     let real = root.join(name).canonicalize().ok()?;
-    let facts = std::fs::metadata(&real).ok()?;
-    if !facts.is_file() || facts.len() > MAX_FILE || !real.starts_with(root) {
+    if !real.starts_with(root) || !std::fs::metadata(&real).ok()?.is_file() {
         return None;
     }
-    Fingerprint::of_reader(std::fs::File::open(real).ok()?).ok()
+    digest_of_regular(&real)
+}
+
+fn digest_of_regular(path: &Path) -> Option<Fingerprint> {
+    let (file, metadata) = open_regular(path).ok()?;
+    if metadata.len() > MAX_FILE {
+        return None;
+    }
+    Fingerprint::of_reader(file).ok()
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ pub fn template_of(root: &Path, configure: &ConfigureSettings, path: &Path) -> O
     let below = path.strip_prefix(&settings.output).ok()?.to_str()?;
     let inputs = settings.inputs.iter().filter(|input| !input.starts_with(BUILT_IN));
     inputs.filter(|input| root.join(input).is_dir()).find_map(|input| {
-        let names = walk::names_below(&root.join(input), &settings).ok()?;
-        let made = names.into_iter().find(|name| settings.output_of(name) == below)?;
+        let names = walk::files_below(&root.join(input), &settings).ok()?;
+        let made = names.into_iter().find(|file| settings.output_of(&file.path) == below)?.path;
         let template = format!("{input}/{made}");
         (!settings.excludes(&template)).then_some(template)
     })

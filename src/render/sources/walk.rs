@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +14,7 @@ use crate::error::{Error, Result, io};
 use crate::model::nearest;
 use crate::render::SourceFile;
 use crate::render::jinja::MAX_FILE;
+use crate::render::regular_file::{open_regular, read_whole};
 use crate::render::settings::{BUILT_IN, RenderSettings, matches_glob};
 
 /// Loads the files of every input, in the order of the inputs and of the paths within each.
@@ -45,13 +46,13 @@ impl Found<'_> {
                 .because(error)
                 .hint("`inputs` names folders of templates")
         })?;
-        self.check_inside(&path)?;
+        let real = self.check_inside(&path)?;
         if metadata.is_file() {
             let name = input.rsplit('/').next().unwrap_or(input).to_owned();
-            return self.file(&path, name, &metadata);
+            return self.file(&real, &path, name);
         }
-        for below in names_below(&path, settings)? {
-            self.entry(&path, below)?;
+        for listed in files_below(&path, settings)? {
+            self.entry(&path, listed)?;
         }
         Ok(())
     }
@@ -68,34 +69,41 @@ impl Found<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, input: &Path, below: String) -> Result<()> {
-        let path = input.join(&below);
-        self.check_inside(&path)?;
-        let metadata = fs::metadata(&path).map_err(io("read", &path))?;
+    /// A regular file in a folder that is no link is inside of the project, because its input is.
+    fn entry(&mut self, input: &Path, listed: Listed) -> Result<()> {
+        let path = input.join(&listed.path);
+        if listed.kind == ListedKind::Regular {
+            return self.file(&path, &path, listed.path);
+        }
+        let real = self.check_inside(&path)?;
+        let metadata = fs::metadata(&real).map_err(io("read", &path))?;
         // A link to a folder is not followed, as in makejinja.
-        if metadata.is_file() { self.file(&path, below, &metadata) } else { Ok(()) }
+        if metadata.is_file() { self.file(&real, &path, listed.path) } else { Ok(()) }
     }
 
-    fn file(&mut self, path: &Path, below: String, metadata: &Metadata) -> Result<()> {
+    /// Reads a file at its place without links; `shown` is the path that messages name.
+    fn file(&mut self, real: &Path, shown: &Path, below: String) -> Result<()> {
         if !self.seen.insert(below.clone()) {
             return Ok(());
         }
-        let origin = self.shown(path);
+        let origin = self.shown(shown);
+        let (file, metadata) = open_regular(real).map_err(io("read", shown))?;
         if metadata.len() > MAX_FILE {
             let (limit, found) = (MAX_FILE >> 20, metadata.len());
             let message = format!("`{origin}` is larger than {limit} MiB, found {found} bytes");
             return Err(Error::invalid(message));
         }
-        let bytes = fs::read(path).map_err(io("read", path))?;
+        let bytes = read_whole(&file, metadata.len()).map_err(io("read", shown))?;
         let mode = metadata.permissions().mode() & 0o777;
         self.files.push(SourceFile { path: below, bytes: Cow::Owned(bytes), mode, origin });
         Ok(())
     }
 
-    fn check_inside(&self, path: &Path) -> Result<()> {
+    /// Returns a path without links, if it stays inside of the project.
+    fn check_inside(&self, path: &Path) -> Result<PathBuf> {
         let real = path.canonicalize().map_err(io("open", path))?;
         if real.starts_with(&self.real) {
-            return Ok(());
+            return Ok(real);
         }
         Err(Error::invalid(format!("`{}` is a link that leads out of the project", self.shown(path)))
             .hint("copy the file into the project, or remove the link"))
@@ -106,13 +114,31 @@ impl Found<'_> {
     }
 }
 
-/// Returns the paths below an input that count, in order.
-pub fn names_below(input: &Path, settings: &RenderSettings) -> Result<Vec<String>> {
-    let mut paths = Vec::new();
-    list(input, "", &mut paths)?;
-    paths.sort_by(|left, right| left.split('/').cmp(right.split('/')));
-    paths.retain(|path| is_included(settings, path));
-    Ok(paths)
+/// A path below an input that is no folder.
+#[derive(Debug)]
+pub struct Listed {
+    /// The path below the input, with `/`. None of its folders is a link.
+    pub path: String,
+    /// What the folder says it is.
+    pub kind: ListedKind,
+}
+
+/// What a folder says about one of its entries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ListedKind {
+    /// A regular file.
+    Regular,
+    /// A link, a pipe or something else that has to be looked at before it is opened.
+    Other,
+}
+
+/// Returns what is below an input and counts, in the order of the paths.
+pub fn files_below(input: &Path, settings: &RenderSettings) -> Result<Vec<Listed>> {
+    let mut files = Vec::new();
+    list(input, "", &mut files)?;
+    files.sort_by(|left, right| left.path.split('/').cmp(right.path.split('/')));
+    files.retain(|file| is_included(settings, &file.path));
+    Ok(files)
 }
 
 fn is_included(settings: &RenderSettings, path: &str) -> bool {
@@ -121,7 +147,7 @@ fn is_included(settings: &RenderSettings, path: &str) -> bool {
 }
 
 /// Lists every path below a folder that is no folder itself.
-fn list(folder: &Path, below: &str, paths: &mut Vec<String>) -> Result<()> {
+fn list(folder: &Path, below: &str, files: &mut Vec<Listed>) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(io("read", folder))? {
         let entry = entry.map_err(io("read", folder))?;
         let name = entry.file_name().into_string().map_err(|name| {
@@ -130,9 +156,10 @@ fn list(folder: &Path, below: &str, paths: &mut Vec<String>) -> Result<()> {
         let path = if below.is_empty() { name } else { format!("{below}/{name}") };
         let kind = entry.file_type().map_err(io("read", &entry.path()))?;
         if kind.is_dir() {
-            list(&entry.path(), &path, paths)?;
+            list(&entry.path(), &path, files)?;
         } else {
-            paths.push(path);
+            let kind = if kind.is_file() { ListedKind::Regular } else { ListedKind::Other };
+            files.push(Listed { path, kind });
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ mod derive;
 mod jinja;
 mod output;
 pub mod plugin;
+mod regular_file;
 pub mod settings;
 mod sources;
 mod tree;

@@ -4,10 +4,8 @@
 //! Each kind of event has a small function of its own; `plans` shows what would change, `endings`
 //! how it ended.
 
-mod block;
 mod board;
 mod endings;
-mod live;
 mod plans;
 mod voices;
 
@@ -19,10 +17,10 @@ use super::ending::{Causes, Scope, Warnings};
 use super::failure::show_hints;
 use super::listen::Report;
 use super::plan_view::{Details, Listed, visible};
-use super::screen::{Terminal, Tone, Verbosity, padded, shortened, text_width};
+use super::screen::{Live, Terminal, Tone, Verbosity, padded, shortened, text_width};
 use crate::events::{Question, RunEvent};
 use crate::model::{Diagnostic, LockHolder, ResourceChange, RunCommand, Severity, StackId, Step, few};
-use live::Live;
+use board::Board;
 use voices::Voices;
 
 /// Returns the room for ids beside signs, words and times.
@@ -53,7 +51,7 @@ pub struct Console {
     /// Whether plans are listed with the question.
     asks: bool,
     id_width: usize,
-    live: Live,
+    live: Live<Board>,
     /// When the run began; ages are told by it.
     started: Timestamp,
     /// Whether somebody said no and nothing was done, so that there is nothing more to say.
@@ -88,7 +86,7 @@ impl Console {
             stacks: 0,
             asks: false,
             id_width: 0,
-            live: Live::new(0, terminal),
+            live: Live::new(Board::new(0), terminal),
             started: Timestamp::UNIX_EPOCH,
             nothing_done: false,
             asking: false,
@@ -116,7 +114,7 @@ impl Console {
 
     fn run_started(&mut self, (project, tofu): (&str, &str), stacks: &[StackId], parallelism: usize) {
         self.stacks = stacks.len();
-        self.live = Live::new(stacks.len(), self.terminal);
+        self.live = Live::new(Board::new(stacks.len()), self.terminal);
         let widest = stacks.iter().map(|id| text_width(id.as_str())).max().unwrap_or(0);
         self.id_width = self.terminal.columns().map_or(widest, |columns| widest.min(id_room(columns)));
         let count = match stacks {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use console::{measure_text_width, truncate_str};
 
 use crate::model::{StackId, StackResult, human_duration};
+use crate::report::screen::{Live, Picture, Size, cut};
 
 /// A stack that runs.
 #[derive(Clone, Debug)]
@@ -26,13 +27,6 @@ pub struct Board {
     failed: usize,
     unchanged: usize,
     running: Vec<Row>,
-}
-
-/// How much room there is, in characters.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Size {
-    pub rows: usize,
-    pub columns: usize,
 }
 
 impl Board {
@@ -61,24 +55,6 @@ impl Board {
         self.unchanged += usize::from(result == StackResult::NoChanges);
     }
 
-    /// Returns the lines for this moment, none wider and not more than there is room for.
-    pub fn lines(&self, spinner: &str, now: Duration, size: Size) -> Vec<String> {
-        // One line for the counts, one that stays free for the cursor.
-        let room = size.rows.saturating_sub(2).max(1);
-        let shown = if self.running.len() > room { room - 1 } else { self.running.len() };
-        let width = self.running[..shown].iter().map(|row| measure_text_width(row.stack.as_str())).max();
-        let width = width.unwrap_or(0).min(size.columns / 2);
-        let mut lines: Vec<String> =
-            self.running[..shown].iter().map(|row| row.line(spinner, now, (width, size.columns))).collect();
-        if shown < self.running.len() {
-            lines.push(cut(&format!("    … and {} more running", self.running.len() - shown), size.columns));
-        }
-        if self.total > 1 {
-            lines.push(self.counts(size.columns));
-        }
-        lines
-    }
-
     /// Counts in the order of their weight, as many as there is room for.
     fn counts(&self, columns: usize) -> String {
         let Self { total, done, failed, unchanged, running } = self;
@@ -99,6 +75,43 @@ impl Board {
     }
 }
 
+impl Picture for Board {
+    fn lines(&self, spinner: &str, now: Duration, size: Size) -> Vec<String> {
+        // One line for the counts, one that stays free for the cursor.
+        let room = size.rows.saturating_sub(2).max(1);
+        let shown = if self.running.len() > room { room - 1 } else { self.running.len() };
+        let width = self.running[..shown].iter().map(|row| measure_text_width(row.stack.as_str())).max();
+        let width = width.unwrap_or(0).min(size.columns / 2);
+        let mut lines: Vec<String> =
+            self.running[..shown].iter().map(|row| row.line(spinner, now, (width, size.columns))).collect();
+        if shown < self.running.len() {
+            lines.push(cut(&format!("    … and {} more running", self.running.len() - shown), size.columns));
+        }
+        if self.total > 1 {
+            lines.push(self.counts(size.columns));
+        }
+        lines
+    }
+}
+
+/// What the console tells the live view about stacks.
+impl Live<Board> {
+    /// Says what a stack does now, and shows the block if it was away.
+    pub fn set_doing(&mut self, stack: &StackId, doing: String) {
+        self.show(|board, now| board.set_doing(stack, doing, now));
+    }
+
+    /// Says that a stack does nothing at the moment.
+    pub fn rest(&self, stack: &StackId) {
+        self.change(|board| board.rest(stack));
+    }
+
+    /// Counts a stack as finished.
+    pub fn finish(&self, stack: &StackId, result: StackResult) {
+        self.change(|board| board.finish(stack, result));
+    }
+}
+
 impl Row {
     fn line(&self, spinner: &str, now: Duration, (width, columns): (usize, usize)) -> String {
         let id = truncate_str(self.stack.as_str(), width, "…");
@@ -112,11 +125,6 @@ impl Row {
         let doing = truncate_str(&self.doing, room, "…");
         cut(&format!("{head}  {doing}  {time}"), columns)
     }
-}
-
-/// The last column stays free: some terminals break the line there.
-fn cut(line: &str, columns: usize) -> String {
-    truncate_str(line, columns.saturating_sub(1), "…").into_owned()
 }
 
 #[cfg(test)]

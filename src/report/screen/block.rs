@@ -7,9 +7,14 @@
 //! drawings the cursor stands at the beginning of the last line, whose row breaks cannot
 //! move.
 
-use console::measure_text_width;
+use console::{measure_text_width, truncate_str};
 
-use super::board::Size;
+/// How much room there is, in characters.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Size {
+    pub rows: usize,
+    pub columns: usize,
+}
 
 /// Clears the line that the cursor stands at the beginning of.
 ///
@@ -78,6 +83,11 @@ fn out_of_sight(lines: &[usize], size: Size) -> Vec<usize> {
 /// Returns how many rows lines take.
 fn height(lines: &[usize], size: Size) -> usize {
     lines.iter().map(|width| width.div_ceil(size.columns.max(1)).max(1)).sum()
+}
+
+/// Cuts a line to a width. The last column stays free: some terminals break the line there.
+pub fn cut(line: &str, columns: usize) -> String {
+    truncate_str(line, columns.saturating_sub(1), "…").into_owned()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The live view on a terminal: one block of lines that is drawn again and again below
 //! everything that stays.
 //!
-//! What is drawn is decided by the board at the moment of drawing, so that a terminal
+//! What is drawn is decided by the [`Picture`] at the moment of drawing, so that a terminal
 //! that changes its size is served at the next tick. A thread ticks while the block is
 //! shown; it draws and does nothing else.
 
@@ -9,31 +9,35 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::block::Block;
-use super::board::{Board, Size};
-use crate::model::{StackId, StackResult};
-use crate::report::screen::Terminal;
+use super::block::{Block, Size};
+use super::terminal::Terminal;
 
 const TICK: Duration = Duration::from_millis(120);
 
+/// What is shown, as lines for a moment and a size.
+pub trait Picture: Send + 'static {
+    /// Returns the lines for this moment; none is wider than the size.
+    fn lines(&self, spinner: &str, now: Duration, size: Size) -> Vec<String>;
+}
+
 /// The block of lines, while there is something to show.
 #[derive(Debug)]
-pub struct Live {
-    shared: Arc<Shared>,
+pub struct Live<P: Picture> {
+    shared: Arc<Shared<P>>,
     ticker: Option<JoinHandle<()>>,
 }
 
 /// What the ticking thread shares.
 #[derive(Debug)]
-struct Shared {
-    view: Mutex<View>,
+struct Shared<P> {
+    view: Mutex<View<P>>,
     /// Told when the block is taken away.
     gone: Condvar,
 }
 
 #[derive(Debug)]
-struct View {
-    board: Board,
+struct View<P> {
+    picture: P,
     block: Block,
     terminal: Terminal,
     /// Since when the block is shown, while it is.
@@ -42,18 +46,19 @@ struct View {
     shown: Duration,
 }
 
-impl Live {
-    pub fn new(stacks: usize, terminal: Terminal) -> Self {
-        let (board, block) = (Board::new(stacks), Block::default());
-        let view = Mutex::new(View { board, block, terminal, since: None, shown: Duration::ZERO });
+impl<P: Picture> Live<P> {
+    /// Shows nothing until the picture changes.
+    pub fn new(picture: P, terminal: Terminal) -> Self {
+        let block = Block::default();
+        let view = Mutex::new(View { picture, block, terminal, since: None, shown: Duration::ZERO });
         Self { shared: Arc::new(Shared { view, gone: Condvar::new() }), ticker: None }
     }
 
-    /// Says what a stack does now, and shows the block if it was away.
-    pub fn set_doing(&mut self, stack: &StackId, doing: String) {
+    /// Changes the picture, and shows the block if it was away.
+    pub fn show(&mut self, change: impl FnOnce(&mut P, Duration)) {
         let mut view = self.shared.view();
         let now = view.now();
-        view.board.set_doing(stack, doing, now);
+        change(&mut view.picture, now);
         if view.since.is_none() {
             view.since = Some(Instant::now());
             drop(view);
@@ -62,12 +67,9 @@ impl Live {
         }
     }
 
-    pub fn rest(&self, stack: &StackId) {
-        self.shared.view().board.rest(stack);
-    }
-
-    pub fn finish(&self, stack: &StackId, result: StackResult) {
-        self.shared.view().board.finish(stack, result);
+    /// Changes the picture; a block that is away stays away.
+    pub fn change(&self, change: impl FnOnce(&mut P)) {
+        change(&mut self.shared.view().picture);
     }
 
     /// Writes something that stays, above the block.
@@ -78,7 +80,7 @@ impl Live {
         view.draw();
     }
 
-    /// Takes the block away until a stack does something again.
+    /// Takes the block away until something is shown again.
     pub fn pause(&mut self) {
         let mut view = self.shared.view();
         view.erase();
@@ -93,14 +95,14 @@ impl Live {
     }
 }
 
-impl Drop for Live {
+impl<P: Picture> Drop for Live<P> {
     fn drop(&mut self) {
         self.pause();
     }
 }
 
-impl Shared {
-    fn view(&self) -> MutexGuard<'_, View> {
+impl<P: Picture> Shared<P> {
+    fn view(&self) -> MutexGuard<'_, View<P>> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -114,7 +116,7 @@ impl Shared {
     }
 }
 
-impl View {
+impl<P: Picture> View<P> {
     /// Returns how long the view was shown by now.
     fn now(&self) -> Duration {
         self.shown + self.since.map(|since| since.elapsed()).unwrap_or_default()
@@ -128,7 +130,7 @@ impl View {
     fn draw(&mut self) {
         if self.since.is_some() {
             let (now, size) = (self.now(), self.size());
-            let lines = self.board.lines(spinner_at(now), now, size);
+            let lines = self.picture.lines(spinner_at(now), now, size);
             self.terminal.draw(&self.block.draw(&lines, size));
         }
     }

@@ -5,6 +5,7 @@ mod essence;
 mod next_steps;
 mod passed;
 mod scope;
+mod stack_choice;
 mod summary;
 mod warnings;
 

@@ -4,13 +4,9 @@
 //! chooses no others; those of which a run found that nothing is to be done may be among
 //! them, since nothing is then done with them.
 
-use std::collections::BTreeSet;
-
 use super::scope::Scope;
-use crate::model::{RunCommand, RunReport, StackError, StackId, StackReport, StackResult, quoted};
-
-/// How wide a line may be; wider ones break in a usual terminal.
-const WIDTH: usize = 80;
+use super::stack_choice::{StackChoice, argument, ids};
+use crate::model::{RunCommand, RunReport, StackError, StackReport, StackResult, quoted};
 
 /// Returns what to do next; nothing if there is nothing to say.
 pub fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
@@ -53,8 +49,8 @@ impl<'a> End<'a> {
         self.report.stacks.iter().filter(|stack| stack.result == result).collect()
     }
 
-    fn choice(&self, targets: &[&StackReport], besides: &[&StackReport]) -> Choice {
-        Choice {
+    fn choice(&self, targets: &[&StackReport], besides: &[&StackReport]) -> StackChoice {
+        StackChoice {
             targets: ids(targets),
             besides: ids(besides),
             chosen: self.report.stacks.iter().map(|stack| stack.id.clone()).collect(),
@@ -161,71 +157,10 @@ impl End<'_> {
     }
 }
 
-/// Stacks that a command is to be about.
-struct Choice {
-    targets: BTreeSet<StackId>,
-    /// Those that may be chosen too, without anything happening to them.
-    besides: BTreeSet<StackId>,
-    /// Those of the run.
-    chosen: BTreeSet<StackId>,
-    scope: Scope,
-}
-
-impl Choice {
-    /// Returns a step whose line is not broken, if the stacks can be said so shortly.
-    fn step(&self, words: &str, command: &str) -> String {
-        self.step_with(words, command, None)
-    }
-
-    /// Returns such a step with further flags.
-    fn step_with(&self, words: &str, command: &str, flags: Option<&str>) -> String {
-        let flags = flags.map(|flags| format!(" {flags}")).unwrap_or_default();
-        let step = |choice: &str| format!("{words}`infra {command} {choice}{flags}`");
-        let fits = |step: &String| "  next: ".len() + step.chars().count() < WIDTH;
-        let ways = [Some(self.names()), self.as_typed(), self.all(), self.layers()];
-        ways.into_iter().flatten().map(|way| step(&way)).find(fits).unwrap_or_else(|| step(&self.names()))
-    }
-
-    fn names(&self) -> String {
-        self.targets.iter().map(|id| argument(id.as_str())).collect::<Vec<_>>().join(" ")
-    }
-
-    fn as_typed(&self) -> Option<String> {
-        self.scope.typed.clone().filter(|_| self.chosen.iter().all(|id| self.may_hold(id)))
-    }
-
-    fn all(&self) -> Option<String> {
-        let all = !self.scope.stacks.is_empty() && self.scope.stacks.iter().all(|id| self.may_hold(id));
-        all.then(|| "--all".to_owned())
-    }
-
-    /// Returns whole layers that hold all of the stacks and no others.
-    fn layers(&self) -> Option<String> {
-        let layers: BTreeSet<u32> = self.targets.iter().map(StackId::layer).collect::<Option<_>>()?;
-        let is_in = |id: &&StackId| id.layer().is_some_and(|layer| layers.contains(&layer));
-        let whole = self.scope.stacks.iter().filter(is_in).all(|id| self.may_hold(id));
-        let flags = layers.iter().map(|layer| format!("--layer {layer}")).collect::<Vec<_>>();
-        (whole && !self.scope.stacks.is_empty()).then(|| flags.join(" "))
-    }
-
-    fn may_hold(&self, id: &StackId) -> bool {
-        self.targets.contains(id) || self.besides.contains(id)
-    }
-}
-
-fn ids(stacks: &[&StackReport]) -> BTreeSet<StackId> {
-    stacks.iter().map(|stack| stack.id.clone()).collect()
-}
-
-/// Returns a stack as an argument; one that begins like a flag has to be told from it.
-fn argument(name: &str) -> String {
-    if name.starts_with('-') { format!("--stack={}", quoted(name)) } else { quoted(name) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ChangeCounts;
+    use crate::model::{ChangeCounts, StackId};
     use crate::report::Passed;
     use StackResult::{Deferred, NoChanges, Succeeded};
 

@@ -20,19 +20,19 @@ use std::sync::Arc;
 
 pub use derivations::load_derivations;
 pub use misspelt_keys::{KeyLevel, OddKey};
-pub use node::Place;
+pub use node::DataPlace;
 pub use read::{DataFile, Presence};
 pub use schema::{cluster_schema, nodes_schema};
 
 use crate::error::{Error, Result};
 use crate::model::Values;
-use node::{Content, Entry, Node};
+use node::{Content, MapEntry, Node};
 
 /// Something that a person should know about the data, and that stops nothing.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DataWarning {
     /// Where it is.
-    pub place: Place,
+    pub place: DataPlace,
     /// What it is.
     pub message: String,
 }
@@ -50,12 +50,12 @@ pub struct Data {
     pub values: Values,
     /// What makejinja would read otherwise, and files that were passed over.
     pub warnings: Vec<DataWarning>,
-    entries: Vec<Entry>,
+    entries: Vec<MapEntry>,
 }
 
 impl Data {
     /// Returns where a value stands, by keys and positions in lists: `["nodes", "0", "name"]`.
-    pub fn place_of(&self, path: &[&str]) -> Option<&Place> {
+    pub fn place_of(&self, path: &[&str]) -> Option<&DataPlace> {
         let (first, rest) = path.split_first()?;
         let mut node = &self.entries.iter().find(|entry| entry.key == *first)?.value;
         for step in rest {
@@ -116,7 +116,7 @@ fn together(mut broken: Vec<Error>) -> Option<Error> {
     Some(broken.iter().fold(error, |all, one| all.detail(one.to_string())))
 }
 
-fn maps(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<Vec<Entry>>> {
+fn maps(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<Vec<MapEntry>>> {
     let entries = |document: Arc<Node>| match &document.content {
         Content::Map(entries) => Ok(entries.clone()),
         Content::Scalar(_) | Content::List(_) => Err(no_map(&document)),
@@ -153,12 +153,12 @@ fn no_map(document: &Node) -> Error {
 /// Entries laid over each other: a key keeps its first position and gets its last value.
 #[derive(Debug, Default)]
 struct Overlay {
-    entries: Vec<Entry>,
+    entries: Vec<MapEntry>,
     positions: HashMap<String, usize>,
 }
 
 impl Overlay {
-    fn with(mut self, entries: Vec<Entry>) -> Self {
+    fn with(mut self, entries: Vec<MapEntry>) -> Self {
         for entry in entries {
             match self.positions.get(&entry.key) {
                 Some(position) => self.entries[*position] = entry,

@@ -13,7 +13,7 @@ mod surroundings;
 mod undefined;
 
 pub use engine::{Engine, STACK, Templates, add_values, on_a_large_stack, template_path};
-pub use fault::{Told, tell};
+pub use fault::{TemplateFailure, template_failure};
 pub use limits::{MAX_FILE, MAX_TEXT};
 pub use read_keys::{ReadKeys, Readers};
 pub use rewrite::{names_in, tags_in, unclosed};

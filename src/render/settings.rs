@@ -103,7 +103,7 @@ impl RenderSettings {
             data: Vec::new(),
             data_vars: Values::new(),
             derive: None,
-            marks: marks(&Delimiters::Seed),
+            marks: marks(&Delimiters::Hash),
             undefined: UndefinedMode::Strict,
             whitespace: Whitespace::default(),
             suffix: ".j2".to_owned(),
@@ -186,10 +186,10 @@ pub fn resolve(root: &Path, configure: &ConfigureSettings) -> Result<RenderSetti
     Ok(settings)
 }
 
-/// The built-in templates are written with the seed's delimiters, and share parts that are no files.
+/// The built-in templates are written with `#` delimiters, and share parts that are not written as files.
 fn prepare_for_built_in(settings: &mut RenderSettings) -> Result<()> {
-    if settings.marks != marks(&Delimiters::Seed) {
-        return Err(Error::invalid("built-in templates need `delimiters: seed`")
+    if settings.marks != marks(&Delimiters::Hash) {
+        return Err(Error::invalid("built-in templates need `delimiters: hash`")
             .at("infra.yaml")
             .hint("copy the set into the project to change its delimiters: `infra new --example …`"));
     }
@@ -251,7 +251,7 @@ fn marks(delimiters: &Delimiters) -> Marks {
         comment: pair(comment),
     };
     match delimiters {
-        Delimiters::Seed => of(("#%", "%#"), ("#{", "}#"), ("#|", "#|")),
+        Delimiters::Hash => of(("#%", "%#"), ("#{", "}#"), ("#|", "#|")),
         Delimiters::Jinja => of(("{%", "%}"), ("{{", "}}"), ("{#", "#}")),
         Delimiters::Custom { block, variable, comment } => {
             Marks { block: block.clone(), variable: variable.clone(), comment: comment.clone() }

@@ -7,7 +7,7 @@
 mod board;
 mod endings;
 mod plans;
-mod voices;
+mod stack_output;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use super::screen::{Live, Terminal, Tone, Verbosity, padded, shortened, text_wid
 use crate::events::{Question, RunEvent};
 use crate::model::{Diagnostic, LockHolder, ResourceChange, RunCommand, Severity, StackId, Step, few};
 use board::Board;
-use voices::Voices;
+use stack_output::StackOutput;
 
 /// Returns the room for ids beside signs, words and times.
 fn id_room(columns: usize) -> usize {
@@ -71,7 +71,7 @@ pub struct Console {
     /// Stacks of which was told that they wait for a lock.
     awaiting: BTreeSet<StackId>,
     /// What tofu writes, each stack for itself.
-    voices: Voices,
+    output: StackOutput,
 }
 
 impl Console {
@@ -96,7 +96,7 @@ impl Console {
             causes: Causes::default(),
             warnings: Warnings::default(),
             awaiting: BTreeSet::new(),
-            voices: Voices::default(),
+            output: StackOutput::default(),
         }
     }
 
@@ -184,19 +184,20 @@ impl Console {
             let line = self.terminal.paint(Tone::Dim, &format!("    {stack} | {}", visible(text)));
             match (self.stacks, step) {
                 (1, _) => self.note(&line),
-                (_, Step::Apply) => self.speak(stack, line),
-                _ => self.voices.hold(stack, line),
+                (_, Step::Apply) => self.show_line(stack, line),
+                _ => self.output.hold(stack, line),
             }
         }
     }
 
-    fn speak(&mut self, stack: &StackId, line: String) {
-        self.voices.speak(stack, line).iter().for_each(|line| self.note(line));
+    /// Shows a line of a stack that changes something, or keeps it until the stack before it is done.
+    fn show_line(&mut self, stack: &StackId, line: String) {
+        self.output.write(stack, line).iter().for_each(|line| self.note(line));
     }
 
-    /// Shows what a stack said that rests now.
-    fn hear(&mut self, stack: &StackId) {
-        self.voices.rest(stack).iter().for_each(|line| self.note(line));
+    /// Shows the lines that were kept for a stack that has stopped writing.
+    fn show_output(&mut self, stack: &StackId) {
+        self.output.release(stack).iter().for_each(|line| self.note(line));
     }
 
     /// One stack's resources are lines; those of many are only glimpsed in the live view.
@@ -210,7 +211,7 @@ impl Console {
             self.note(&self.terminal.paint(Tone::Dim, &format!("      {text}")));
         } else if self.terminal.verbosity() == Verbosity::Verbose {
             let line = self.terminal.paint(Tone::Dim, &format!("    {stack} | {text}"));
-            self.speak(stack, line);
+            self.show_line(stack, line);
         }
     }
 
@@ -277,7 +278,7 @@ impl Report for Console {
 
     fn question(&mut self, question: &Question) {
         self.live.pause();
-        self.voices.all().iter().for_each(|line| self.note(line));
+        self.output.release_all().iter().for_each(|line| self.note(line));
         match question {
             Question::Apply { proposals, later } => self.list(proposals.iter().chain(later)),
             Question::Destroy { proposals, .. } => self.list(proposals.iter()),

@@ -1,7 +1,7 @@
 //! The end of a run: the table of results, common causes told once, and what to do next.
 
 mod causes;
-mod essence;
+mod comparable_error;
 mod next_steps;
 mod passed;
 mod scope;

@@ -134,7 +134,7 @@ fn row(report: &RunReport, stack: &StackReport) -> String {
     format!("| {id} | {} {words} |{counts}\n", result_sign(stack))
 }
 
-/// Makes a text harmless in a table and in HTML.
+/// Escapes a text for a table and for HTML.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('|', "\\|");
     text.replace(['\n', '\r'], " ")

@@ -10,7 +10,7 @@ mod table;
 mod terminal;
 
 pub use block::{Size, cut};
-pub use escape::harmless;
+pub use escape::escaped_for_terminal;
 pub use fit::{padded, shortened, text_width, wrap};
 pub use install_progress::InstallProgress;
 pub use live::{Live, Picture};

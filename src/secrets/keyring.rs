@@ -12,7 +12,9 @@ use zeroize::Zeroizing;
 use super::identities::{self, FoundKey, Identities, Prompt, Sources};
 pub use super::key_trust::KeyTrust;
 use super::sops::{CreationRules, Format, Input, Layout, SopsFile, is_encrypted, recipients_of};
-use super::vault::{self, Origins, Passwords, is_vault, password_program, vault_ids, withheld_password};
+use super::vault::{
+    self, PasswordOrigins, Passwords, is_vault, password_program, vault_ids, withheld_password,
+};
 use crate::error::{Error, Kind, Result, io};
 use crate::model::Environment;
 use crate::model::project::SecretsSettings;
@@ -93,9 +95,9 @@ impl<'p> Keyring<'p> {
         self.passwords.get_or_try_init(|| Passwords::load(ids, env, dir, interrupts)).await
     }
 
-    fn origins(&self) -> Origins<'_> {
+    fn origins(&self) -> PasswordOrigins<'_> {
         let KeyPlaces { env, dir, project, settings, vault_ids, password_files, trust, .. } = self.places;
-        Origins {
+        PasswordOrigins {
             env,
             dir,
             root: project.unwrap_or(dir),
@@ -128,7 +130,7 @@ impl<'p> Keyring<'p> {
 
     /// Returns the program that prints a vault password, if `infra.yaml` names one.
     pub fn password_program(&self) -> Option<PathBuf> {
-        let Origins { root, settings_file, env, .. } = self.origins();
+        let PasswordOrigins { root, settings_file, env, .. } = self.origins();
         password_program(root, settings_file?, env)
     }
 

@@ -17,7 +17,7 @@ mod signature;
 use semver::Version;
 
 use self::download::Failure;
-use self::place::{Place, Staging};
+use self::place::{InstallPlace, Staging};
 pub use self::receipt::{Origin, Receipt, receipt};
 pub use self::release::newest_release;
 use super::binary::{KnownVersions, LocateRequest, Progress, Tofu, TofuSource, ask_version, on_path};
@@ -41,7 +41,7 @@ pub(super) async fn install(
     version: &Version,
     progress: &dyn Fn(Progress),
 ) -> Result<Tofu> {
-    let place = Place::of(request.env, version)?;
+    let place = InstallPlace::of(request.env, version)?;
     let waiting = || progress(Progress::Waiting { version: version.clone() });
     let _lock = lock::acquire(&place.lock_file(), request.interrupts, waiting).await?;
     if let Some(found) = installed(request, version).await? {
@@ -57,7 +57,7 @@ pub(super) async fn install(
 
 /// Returns an installed version if it is there and runs; a damaged one counts as missing.
 pub(super) async fn installed(request: &LocateRequest<'_>, version: &Version) -> Result<Option<Tofu>> {
-    let Ok(place) = Place::of(request.env, version) else { return Ok(None) };
+    let Ok(place) = InstallPlace::of(request.env, version) else { return Ok(None) };
     let path = place.binary();
     if !is_executable(&path) {
         return Ok(None);
@@ -114,7 +114,7 @@ async fn until_interrupted(
 }
 
 /// Checks that the staged binary runs, and moves it into its place.
-async fn finish(job: &Job<'_>, place: &Place, origin: Origin) -> Result<Tofu> {
+async fn finish(job: &Job<'_>, place: &InstallPlace, origin: Origin) -> Result<Tofu> {
     let staged = job.staging.binary();
     let identity = ask_version(job.request, &staged).await.map_err(|error| {
         error.hint("the cache folder must allow programs to run; `XDG_CACHE_HOME` names another one")
@@ -128,7 +128,7 @@ async fn finish(job: &Job<'_>, place: &Place, origin: Origin) -> Result<Tofu> {
     }
     let sha256 = receipt::digest_of(&staged).await?;
     let receipt = Receipt { source: origin, sha256, installed_at: job.request.clock.now() };
-    place.settle(job.staging, &receipt)?;
+    place.take_over(job.staging, &receipt)?;
     let path = place.binary();
     KnownVersions::of(job.request.env).remember_always(&path, &identity);
     Ok(Tofu::new(path, identity, TofuSource::Cache))

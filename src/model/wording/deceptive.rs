@@ -10,7 +10,7 @@ pub const fn is_zero_width(character: char) -> bool {
     matches!(character, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Returns a text of somebody else's as one harmless line.
+/// Returns a text that somebody else wrote as one line without control characters.
 pub fn in_plain_sight(text: &str) -> String {
     let seen = |character: char| match character {
         character if character.is_control() || turns_text(character) => '\u{fffd}',

@@ -1,6 +1,6 @@
 //! The name somebody probably meant, for the hint below an error.
 
-/// Returns the candidate closest to `name`, where one is close enough to be a slip of the finger.
+/// Returns the candidate closest to `name`, where one is close enough to be a misspelling.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -15,7 +15,7 @@ pub fn distance(one: &str, other: &str) -> usize {
     strsim::damerau_levenshtein(&one.to_lowercase(), &other.to_lowercase())
 }
 
-/// Returns the largest distance that still counts as a slip: a third of the longer name.
+/// Returns the largest distance that still counts as a misspelling: a third of the longer name.
 pub fn tolerance(one: &str, other: &str) -> usize {
     one.chars().count().max(other.chars().count()).div_ceil(3)
 }

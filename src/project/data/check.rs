@@ -12,7 +12,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::fault::{self, Fault};
-use super::node::{Content, Entry, Node, Place, given, join};
+use super::node::{Content, DataPlace, MapEntry, Node, given, join};
 use super::{DataWarning, misspelt_keys};
 use crate::model::nearest;
 
@@ -28,7 +28,7 @@ pub struct Checker {
 
 impl Checker {
     /// Checks the entries of a map; `place` is where a missing key would be missed.
-    pub fn map(&mut self, entries: &[Entry], place: Option<&Place>, schema: &Value, path: &str) {
+    pub fn map(&mut self, entries: &[MapEntry], place: Option<&DataPlace>, schema: &Value, path: &str) {
         let Some(properties) = schema["properties"].as_object() else { return };
         for (key, rule) in properties {
             if let Some(entry) = entries.iter().find(|entry| entry.key == *key) {
@@ -91,7 +91,7 @@ impl Checker {
     }
 
     /// Adds a warning.
-    pub fn warn(&mut self, place: &Place, message: String) {
+    pub fn warn(&mut self, place: &DataPlace, message: String) {
         self.warnings.push(DataWarning { place: place.clone(), message });
     }
 
@@ -129,7 +129,7 @@ impl Checker {
         self.faults.push(Fault::new(&node.place, message).found(found).hint(hint));
     }
 
-    /// Returns how to mend the usual slips: case, a `v` before a version, quotes, a word for true.
+    /// Returns how to correct the usual mistakes: case, a `v` before a version, quotes, a word for true.
     fn advice(&mut self, text: &str, schema: &Value) -> Option<String> {
         let meant = |text: &str| Some(format!("did you mean `{text}`?"));
         if types(schema).any(|name| name == "boolean") {

@@ -11,14 +11,14 @@
 
 use serde_json::{Map, Value};
 
-use super::node::{Content, Entry, Node, Place, join};
+use super::node::{Content, DataPlace, MapEntry, Node, join};
 use crate::model::distance;
 use crate::model::nearest;
 
 /// The shortest word in which two wrong letters still mean the same word.
 const LONG_WORD: usize = 5;
 
-/// How many letters may be wrong in a slip.
+/// How many letters may be wrong in a misspelt key.
 const MOST_WRONG: u32 = 2;
 
 /// How many keys may be meant by one that is only the end of their names.
@@ -28,7 +28,7 @@ const MOST_MEANT: usize = 3;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OddKey {
     /// Where it stands.
-    pub place: Place,
+    pub place: DataPlace,
     /// How it is reached: `nodes[0].memory`.
     pub path: String,
     /// The key itself.
@@ -54,7 +54,7 @@ pub enum KeyLevel {
 
 /// Returns the unknown keys of the data, of its known maps and of its machines that are probably
 /// known ones; what several machines have alike is told once.
-pub fn find(entries: &[Entry], schema: &Value) -> Vec<OddKey> {
+pub fn find(entries: &[MapEntry], schema: &Value) -> Vec<OddKey> {
     let mut odd = odd_in(entries, schema, "", KeyLevel::Top);
     let mut of_nodes: Vec<OddKey> = Vec::new();
     let Some(properties) = schema["properties"].as_object() else { return odd };
@@ -84,7 +84,7 @@ fn add_of_node(node: &Node, schema: &Value, path: &str, known: &mut Vec<OddKey>)
     }
 }
 
-fn odd_in(entries: &[Entry], schema: &Value, path: &str, level: KeyLevel) -> Vec<OddKey> {
+fn odd_in(entries: &[MapEntry], schema: &Value, path: &str, level: KeyLevel) -> Vec<OddKey> {
     let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
     // A required key is told as missing, with the key that may be meant for it.
     let required = |key: &str| schema["required"].as_array().is_some_and(|keys| keys.contains(&key.into()));
@@ -128,12 +128,12 @@ fn closest<'a>(key: &str, absent: &[Known<'a>]) -> Option<&'a str> {
     let letters = letter_set(key);
     // There may be thousands of keys: nearly all of them end at this one look.
     let candidates = absent.iter().filter(|known| (known.letters ^ letters).count_ones() <= 2 * MOST_WRONG);
-    let slips = candidates.filter_map(|known| Some((slip(key, known.key)?, known.key)));
-    slips.min().map(|(_, known)| known)
+    let found = candidates.filter_map(|known| Some((misspelling_distance(key, known.key)?, known.key)));
+    found.min().map(|(_, known)| known)
 }
 
 /// Returns how many letters are wrong in a key that is probably another misspelt.
-fn slip(key: &str, known: &str) -> Option<usize> {
+fn misspelling_distance(key: &str, known: &str) -> Option<usize> {
     // Both are far cheaper than the distance.
     if key.len().abs_diff(known.len()) > 4 || differing_letters(key, known) > 2 * MOST_WRONG {
         return None;
@@ -181,13 +181,13 @@ fn differs_in_long_words(key: &str, known: &str) -> bool {
 }
 
 /// Returns the key that stands there for a missing one, a letter or two wrong.
-pub fn misspelt<'a>(key: &str, entries: &'a [Entry]) -> Option<&'a str> {
+pub fn misspelt<'a>(key: &str, entries: &'a [MapEntry]) -> Option<&'a str> {
     let others = entries.iter().map(|entry| entry.key.as_str()).filter(|other| *other != key);
-    others.filter_map(|other| Some((slip(other, key)?, other))).min().map(|(_, other)| other)
+    others.filter_map(|other| Some((misspelling_distance(other, key)?, other))).min().map(|(_, other)| other)
 }
 
 /// Returns a hint for a missing key where an unknown one stands that may be meant for it.
-pub fn meant_for(key: &str, entries: &[Entry], properties: &Map<String, Value>) -> Option<String> {
+pub fn meant_for(key: &str, entries: &[MapEntry], properties: &Map<String, Value>) -> Option<String> {
     let unknown =
         entries.iter().map(|entry| entry.key.as_str()).filter(|name| !properties.contains_key(*name));
     nearest(key, unknown).map(|found| format!("is `{found}` meant to be `{key}`?"))
@@ -203,11 +203,11 @@ mod tests {
 
     #[test]
     fn the_nearest_key_is_meant() {
-        assert_eq!(slip("proxmox_api_ulr", "proxmox_api_url"), Some(1));
-        assert_eq!(slip("proxmoxNode", "proxmox_node"), Some(0));
-        assert_eq!(slip("node-cidr", "node_cidr"), Some(0));
-        assert_eq!(slip("talos_verzon", "talos_version"), Some(2));
-        assert_eq!(slip("disks", "disk"), Some(1));
+        assert_eq!(misspelling_distance("proxmox_api_ulr", "proxmox_api_url"), Some(1));
+        assert_eq!(misspelling_distance("proxmoxNode", "proxmox_node"), Some(0));
+        assert_eq!(misspelling_distance("node-cidr", "node_cidr"), Some(0));
+        assert_eq!(misspelling_distance("talos_verzon", "talos_version"), Some(2));
+        assert_eq!(misspelling_distance("disks", "disk"), Some(1));
     }
 
     #[test]
@@ -222,9 +222,9 @@ mod tests {
 
     #[test]
     fn names_that_differ_on_purpose_are_no_slips() {
-        assert_eq!(slip("proxmox_csi_token_id", "proxmox_api_token_id"), None);
-        assert_eq!(slip("proxmox_endpoint", "proxmox_api_url"), None);
-        assert_eq!(slip("cilium_bgp_router_addr", "cluster_gateway_addr"), None);
+        assert_eq!(misspelling_distance("proxmox_csi_token_id", "proxmox_api_token_id"), None);
+        assert_eq!(misspelling_distance("proxmox_endpoint", "proxmox_api_url"), None);
+        assert_eq!(misspelling_distance("cilium_bgp_router_addr", "cluster_gateway_addr"), None);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn with_hint(words: impl Into<String>, hint: Option<&'static str>) -> miniji
 
 /// Where a failed expression stands, and why it failed.
 #[derive(Debug, Default, Eq, PartialEq)]
-pub struct Told {
+pub struct TemplateFailure {
     /// The template's name, where known.
     pub template: Option<String>,
     /// The line, from 1.
@@ -52,25 +52,25 @@ pub struct Told {
 }
 
 /// Finds the innermost place and the words of an error.
-pub fn tell(error: &minijinja::Error) -> Told {
-    let mut told = Told { words: words_of(error), ..Told::default() };
+pub fn template_failure(error: &minijinja::Error) -> TemplateFailure {
+    let mut failure = TemplateFailure { words: words_of(error), ..TemplateFailure::default() };
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(each) = next {
         if let Some(inner) = each.downcast_ref::<minijinja::Error>() {
             if inner.name().is_some() {
-                told.template = inner.name().map(str::to_owned);
-                told.line = inner.line();
+                failure.template = inner.name().map(str::to_owned);
+                failure.line = inner.line();
             }
-            told.words = words_of(inner);
-            told.hint = unknown(inner).and_then(|(_, hint)| hint);
-            told.undefined = inner.kind() == ErrorKind::UndefinedError;
+            failure.words = words_of(inner);
+            failure.hint = unknown(inner).and_then(|(_, hint)| hint);
+            failure.undefined = inner.kind() == ErrorKind::UndefinedError;
         } else if let Some(own) = each.downcast_ref::<Fault>() {
-            told.words.clone_from(&own.words);
-            told.hint = own.hint.map(str::to_owned);
+            failure.words.clone_from(&own.words);
+            failure.hint = own.hint.map(str::to_owned);
         }
         next = each.source();
     }
-    told
+    failure
 }
 
 /// Returns what a template asks for and is not there, and a hint.
@@ -164,11 +164,11 @@ fn is_harmless(detail: &str) -> bool {
 /// Makes the error of one expression that stands in no template; `missing` names what is undefined
 /// in it, where that is known.
 pub fn of_expression(error: &minijinja::Error, expression: &str, missing: Option<String>) -> Error {
-    let mut told = tell(error);
-    if let Some(name) = missing.filter(|_| told.undefined) {
-        told.words = format!("`{name}` is undefined");
+    let mut failure = template_failure(error);
+    if let Some(name) = missing.filter(|_| failure.undefined) {
+        failure.words = format!("`{name}` is undefined");
     }
-    Error::invalid(format!("`{expression}` cannot be evaluated")).detail(told.words).hint_if(told.hint)
+    Error::invalid(format!("`{expression}` cannot be evaluated")).detail(failure.words).hint_if(failure.hint)
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
     fn words_that_may_hold_a_value_are_left_out() {
         let leaking = minijinja::Error::new(ErrorKind::InvalidOperation, "unable to calculate hunter2 + 1");
 
-        assert_eq!(tell(&leaking).words, "a number grew too large");
-        assert_eq!(tell(&fault("the list has no such item")).words, "the list has no such item");
+        assert_eq!(template_failure(&leaking).words, "a number grew too large");
+        assert_eq!(template_failure(&fault("the list has no such item")).words, "the list has no such item");
     }
 }

@@ -4,7 +4,7 @@
 //! Found by reading, not by rendering: what stands in a branch that is not taken is read all the
 //! same. A name is followed to what it is bound to (`for`, `set`, `with`), so that
 //! `proxmox_vm_defaults.memory` does not count as the `memory` of a machine; where that cannot be
-//! told, the key counts as read. Begin at [`ReadKeys::of`].
+//! failure, the key counts as read. Begin at [`ReadKeys::of`].
 
 mod names;
 

@@ -1,7 +1,7 @@
 //! Finds the name of what is undefined: the engine says only that something is.
 //!
 //! The accesses that stand in the text (`a.b['c'].d`) are followed through the data; only names
-//! are told, never a value. Begin at [`missing`].
+//! are failure, never a value. Begin at [`missing`].
 
 use serde_json::Value;
 

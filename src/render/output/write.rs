@@ -19,7 +19,7 @@ use crate::render::sources::Inputs;
 
 /// Where a tree is written.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct TreePlace<'a> {
     /// The project's root.
     pub root: &'a Path,
     /// The folder for what this program keeps beside it.
@@ -31,7 +31,7 @@ pub struct Place<'a> {
 }
 
 /// Writes and removes what the changes say, and nothing where any of it cannot be written.
-pub fn write_tree(place: Place<'_>, changes: &Changes) -> Result<()> {
+pub fn write_tree(place: TreePlace<'_>, changes: &Changes) -> Result<()> {
     if changes.files.is_empty() {
         return remember(place, &changes.manifest);
     }
@@ -41,20 +41,20 @@ pub fn write_tree(place: Place<'_>, changes: &Changes) -> Result<()> {
     announce(place, changes)?;
     // A folder may become a file, or a file a folder, so what goes goes first.
     for change in changes.files.iter().filter(|change| change.after.is_none()) {
-        settle(&place.root.join(&change.path), None)?;
+        replace_or_remove(&place.root.join(&change.path), None)?;
     }
     remove_empty_parents(place.root, &changes.files);
     let mut made = HashSet::new();
     for (change, staged) in changes.files.iter().zip(&staged).filter(|(_, staged)| staged.is_some()) {
         let target = place.root.join(&change.path);
         make_folder_of(&target, &mut made)?;
-        settle(&target, staged.as_deref())?;
+        replace_or_remove(&target, staged.as_deref())?;
     }
     remember(place, &changes.manifest)
 }
 
 /// Tells the manifest of old and new contents, before the first file changes.
-fn announce(place: Place<'_>, changes: &Changes) -> Result<()> {
+fn announce(place: TreePlace<'_>, changes: &Changes) -> Result<()> {
     // Until all of it is written, the tree is not made from what was read now.
     let mut both = changes.manifest.with_inputs(place.before.inputs());
     for path in place.before.paths().filter(|path| !both.knows(path)).collect::<Vec<_>>() {
@@ -67,7 +67,7 @@ fn announce(place: Place<'_>, changes: &Changes) -> Result<()> {
 }
 
 /// Writes the final manifest; a project without templates gets none.
-fn remember(place: Place<'_>, manifest: &Manifest) -> Result<()> {
+fn remember(place: TreePlace<'_>, manifest: &Manifest) -> Result<()> {
     let on_disk = Manifest::load(place.infra_dir)?;
     let manifest = manifest.with_inputs(Some(place.inputs));
     if on_disk.says_the_same(&manifest) { Ok(()) } else { manifest.save(place.infra_dir) }
@@ -134,7 +134,7 @@ fn make_folder_of(target: &Path, made: &mut HashSet<PathBuf>) -> Result<()> {
 }
 
 /// Puts a staged content into its place, or takes the file away.
-fn settle(target: &Path, staged: Option<&Path>) -> Result<()> {
+fn replace_or_remove(target: &Path, staged: Option<&Path>) -> Result<()> {
     let done = match staged {
         Some(staged) => move_file(staged, target),
         None => std::fs::remove_file(target),
@@ -206,7 +206,7 @@ mod tests {
             };
             let changes = compare(&with, &files)?;
             let (root, inputs) = (self.0.path(), &Inputs::default());
-            let place = Place { root, infra_dir: &self.infra_dir(), before: &before, inputs };
+            let place = TreePlace { root, infra_dir: &self.infra_dir(), before: &before, inputs };
             write_tree(place, &changes)?;
             Ok(changes)
         }
@@ -267,7 +267,7 @@ mod tests {
         };
         let changes = compare(&with, &new).unwrap();
         let (root, inputs) = (lab.0.path(), &Inputs::default());
-        let place = Place { root, infra_dir: &lab.infra_dir(), before: &before, inputs };
+        let place = TreePlace { root, infra_dir: &lab.infra_dir(), before: &before, inputs };
         announce(place, &changes).unwrap();
         std::fs::write(lab.0.path().join("one"), "new").unwrap();
 

@@ -12,7 +12,7 @@ use crate::report::screen::{Tone, Verbosity};
 impl Console {
     pub(super) fn stack_finished(&mut self, report: &StackReport) {
         self.live.finish(&report.id, report.result);
-        self.hear(&report.id);
+        self.show_output(&report.id);
         if self.stacks == 1 {
             self.live.pause();
         }
@@ -82,7 +82,7 @@ impl Console {
 
     pub(super) fn run_finished(&mut self, report: &RunReport) {
         self.live.pause();
-        self.voices.all().iter().for_each(|line| self.note(line));
+        self.output.release_all().iter().for_each(|line| self.note(line));
         let repeated = self.warnings.repeated();
         repeated
             .iter()

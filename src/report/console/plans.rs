@@ -21,7 +21,7 @@ impl Console {
         saved_at: Option<Timestamp>,
     ) {
         self.live.rest(stack);
-        self.hear(stack);
+        self.show_output(stack);
         // A saved plan is looked at again in its turn.
         if saved_at.is_some_and(|made| self.taken.contains(&(stack.clone(), made))) {
             return;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::essence::Essence;
+use super::comparable_error::ComparableError;
 use crate::model::{RunReport, StackError, StackId, StackReport, StackResult};
 
 /// How many stacks of one cause are told one by one.
@@ -45,9 +45,9 @@ struct Known {
 impl Causes {
     /// Adds a stack that has ended, and returns what to tell of it.
     pub fn add(&mut self, report: &StackReport) -> Telling {
-        let Some(essence) = essence_of(report) else { return Telling::Whole };
+        let Some(comparable) = comparable_error_of(report) else { return Telling::Whole };
         let first = Known { first: report.id.clone(), stacks: 0, told: Instant::now() };
-        let known = self.0.entry(essence.key).or_insert(first);
+        let known = self.0.entry(comparable.key).or_insert(first);
         known.stacks += 1;
         let is_silent = known.stacks > FEW && known.told.elapsed() < SIGN_OF_LIFE;
         if !is_silent {
@@ -128,35 +128,35 @@ pub fn shared_causes(report: &RunReport) -> Vec<SharedCause<'_>> {
     let mut order: Vec<String> = Vec::new();
     let mut causes: BTreeMap<String, SharedCause<'_>> = BTreeMap::new();
     for stack in &report.stacks {
-        let Some(essence) = essence_of(stack) else { continue };
+        let Some(comparable) = comparable_error_of(stack) else { continue };
         let run = &report.run_id;
         let fresh = || SharedCause { report: stack, run, stacks: Vec::new(), own: BTreeMap::new() };
-        if !causes.contains_key(&essence.key) {
-            order.push(essence.key.clone());
+        if !causes.contains_key(&comparable.key) {
+            order.push(comparable.key.clone());
         }
-        let cause = causes.entry(essence.key).or_insert_with(fresh);
+        let cause = causes.entry(comparable.key).or_insert_with(fresh);
         cause.stacks.push(&stack.id);
-        essence.own.into_iter().for_each(|name| *cause.own.entry(name).or_default() += 1);
+        comparable.own.into_iter().for_each(|name| *cause.own.entry(name).or_default() += 1);
     }
     let all = order.iter().filter_map(|key| causes.remove(key));
     all.filter(|cause| cause.stacks.len() > FEW).collect()
 }
 
 /// Returns why a stack did not do what it should, without what is its own.
-fn essence_of(report: &StackReport) -> Option<Essence> {
+fn comparable_error_of(report: &StackReport) -> Option<ComparableError> {
     let stack = &report.id;
-    let mut essence = match (&report.error, report.result) {
+    let mut comparable = match (&report.error, report.result) {
         // What was done before is the stack's own.
         (Some(_), _) if report.counts() != Default::default() => return None,
-        (Some(error), _) => Essence::of_error(stack, error),
+        (Some(error), _) => ComparableError::of_error(stack, error),
         (None, StackResult::Skipped | StackResult::Deferred) => {
-            Essence::of_words(stack, report.reason.as_deref()?)
+            ComparableError::of_words(stack, report.reason.as_deref()?)
         }
-        (None, StackResult::Interrupted) if report.not_begun => Essence::of_words(stack, "not begun"),
+        (None, StackResult::Interrupted) if report.not_begun => ComparableError::of_words(stack, "not begun"),
         (None, _) => return None,
     };
-    essence.key = format!("{:?} {}", report.result, essence.key);
-    Some(essence)
+    comparable.key = format!("{:?} {}", report.result, comparable.key);
+    Some(comparable)
 }
 
 #[cfg(test)]
@@ -179,7 +179,7 @@ mod tests {
     fn the_first_is_told_whole_a_few_in_short_and_the_rest_at_the_end() {
         let mut causes = Causes::default();
 
-        let told: Vec<Telling> = (1..=5).map(|number| causes.add(&failed(number, "S"))).collect();
+        let shown: Vec<Telling> = (1..=5).map(|number| causes.add(&failed(number, "S"))).collect();
 
         let like = Telling::Like(StackId::new("s/1"));
         assert_eq!(told, [Telling::Whole, like.clone(), like, Telling::Nothing, Telling::Nothing]);

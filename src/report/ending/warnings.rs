@@ -1,24 +1,24 @@
-//! Warnings that many stacks have in common: told for the first, the others are named at the end.
+//! Warnings that many stacks have in common: shown for the first one; the others are named at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::first_of;
-use super::essence::Essence;
+use super::comparable_error::ComparableError;
 use crate::model::StackId;
 
 /// The warnings of a run so far.
 #[derive(Debug, Default)]
 pub struct Warnings {
-    /// What was told of each stack, so that a second step does not repeat it.
+    /// What was shown of each stack, so that a second step does not repeat it.
     of_stack: BTreeSet<(StackId, String)>,
-    /// In the order in which they were told first.
-    told: Vec<Told>,
+    /// In the order in which they were shown first.
+    shown: Vec<ShownWarning>,
     /// Where each is in that order.
     places: BTreeMap<String, usize>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct ShownWarning {
     words: String,
     first: StackId,
     others: Vec<StackId>,
@@ -34,19 +34,19 @@ impl Warnings {
     pub fn is_first(&mut self, stack: &StackId, words: &str) -> bool {
         // The place in the files is the stack's own.
         let words = words.rsplit_once(" (at ").map_or(words, |(words, _)| words);
-        let key = Essence::of_words(stack, words).key;
-        match self.places.get(&key).and_then(|place| self.told.get_mut(*place)) {
-            Some(told) if told.first == *stack => true,
-            Some(told) => {
-                if !told.others.contains(stack) {
-                    told.others.push(stack.clone());
+        let key = ComparableError::of_words(stack, words).key;
+        match self.places.get(&key).and_then(|place| self.shown.get_mut(*place)) {
+            Some(warning) if warning.first == *stack => true,
+            Some(warning) => {
+                if !warning.others.contains(stack) {
+                    warning.others.push(stack.clone());
                 }
                 false
             }
             None => {
-                self.places.insert(key, self.told.len());
+                self.places.insert(key, self.shown.len());
                 let (words, first) = (words.to_owned(), stack.clone());
-                self.told.push(Told { words, first, others: Vec::new() });
+                self.shown.push(ShownWarning { words, first, others: Vec::new() });
                 true
             }
         }
@@ -54,12 +54,12 @@ impl Warnings {
 
     /// Returns what several stacks said, with those of which it was not told yet.
     pub fn repeated(&self) -> Vec<String> {
-        let repeated = self.told.iter().filter(|told| !told.others.is_empty());
-        repeated.map(Told::line).collect()
+        let repeated = self.shown.iter().filter(|warning| !warning.others.is_empty());
+        repeated.map(ShownWarning::line).collect()
     }
 }
 
-impl Told {
+impl ShownWarning {
     fn line(&self) -> String {
         let names: Vec<String> = self.others.iter().map(ToString::to_string).collect();
         format!("{}, as in {}: {}", self.words, self.first, first_of(&names))

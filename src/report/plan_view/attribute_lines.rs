@@ -6,7 +6,7 @@
 use super::differences::signed;
 use crate::model::excerpts;
 use crate::model::{Action, AttributeChange, ChangeDetail, ChangeSubject};
-use crate::report::screen::{Terminal, Tone, harmless, shortened, text_width, wrap};
+use crate::report::screen::{Terminal, Tone, escaped_for_terminal, shortened, text_width, wrap};
 
 /// How much of a value is shown where there is no screen.
 const PIPE_COLUMNS: usize = 240;
@@ -19,7 +19,7 @@ const NARROWEST: usize = 12;
 
 /// What is shown of one change.
 #[derive(Clone, Debug, Default)]
-pub struct Entry {
+pub struct ShownChange {
     /// The resource.
     pub head: Vec<String>,
     /// What forces it to be replaced.
@@ -27,7 +27,7 @@ pub struct Entry {
     /// The other attributes.
     pub body: Vec<String>,
     /// Whether something that exists goes away, so that it is never left out.
-    pub is_grave: bool,
+    pub loses_something: bool,
     /// What is shown first where there is no room for all.
     pub rank: u8,
 }
@@ -60,13 +60,18 @@ impl<'a> ChangeWriter<'a> {
     }
 
     /// Writes a change of which only address and action are known.
-    pub fn address(&self, action: Action, address: &str) -> Entry {
-        let is_grave = action.is_destructive();
-        Entry { head: self.head(action, address, &[]), is_grave, rank: rank(action), ..Entry::default() }
+    pub fn address(&self, action: Action, address: &str) -> ShownChange {
+        let loses_something = action.is_destructive();
+        ShownChange {
+            head: self.head(action, address, &[]),
+            loses_something,
+            rank: rank(action),
+            ..ShownChange::default()
+        }
     }
 
     /// Writes a change with its attributes.
-    pub fn entry(&self, detail: &ChangeDetail) -> Entry {
+    pub fn entry(&self, detail: &ChangeDetail) -> ShownChange {
         let ChangeDetail { subject, address, action, attributes, unchanged, .. } = detail;
         let whole = attributes.iter().find(|one| one.path.is_empty() && one.lines.is_empty());
         if let (ChangeSubject::Output, Some(value)) = (subject, whole) {
@@ -75,7 +80,7 @@ impl<'a> ChangeWriter<'a> {
             let first = lines.next().unwrap_or_default();
             let sign = signed(self.terminal, *action);
             let head = std::iter::once(format!("{sign} {}", first.trim_start())).chain(lines).collect();
-            return Entry { head, rank: 3, ..Entry::default() };
+            return ShownChange { head, rank: 3, ..ShownChange::default() };
         }
         let mut notes: Vec<String> = detail.notes.iter().map(ToString::to_string).collect();
         if *subject == ChangeSubject::Outside {
@@ -87,18 +92,18 @@ impl<'a> ChangeWriter<'a> {
             let words = format!("{:INDENT$}{unchanged} unchanged", "");
             body.push(self.terminal.paint_data(Tone::Dim, &words));
         }
-        Entry {
+        ShownChange {
             head: self.head(*action, address, &notes),
             causes: forcing.into_iter().flat_map(|one| self.attribute(one)).collect(),
             body,
-            is_grave: *subject == ChangeSubject::Resource && action.is_destructive(),
+            loses_something: *subject == ChangeSubject::Resource && action.is_destructive(),
             rank: if *subject == ChangeSubject::Outside { 3 } else { rank(*action) },
         }
     }
 
     /// Writes sign, address and what else to know; what has no room goes below.
     fn head(&self, action: Action, address: &str, notes: &[String]) -> Vec<String> {
-        let (sign, address) = (signed(self.terminal, action), harmless(address, &[]));
+        let (sign, address) = (signed(self.terminal, action), escaped_for_terminal(address, &[]));
         let parts = self.broken(&address, self.room.saturating_sub(4));
         let mut lines: Vec<String> = Vec::new();
         for (number, part) in parts.iter().enumerate() {
@@ -107,7 +112,7 @@ impl<'a> ChangeWriter<'a> {
         if notes.is_empty() {
             return lines;
         }
-        let note = harmless(&format!("({})", notes.join(", ")), &[]).into_owned();
+        let note = escaped_for_terminal(&format!("({})", notes.join(", ")), &[]).into_owned();
         let last = lines.last().map_or(0, |line| text_width(line));
         match lines.last_mut() {
             Some(line) if last + 2 + text_width(&note) <= self.room => line.push_str(&format!("  {note}")),
@@ -136,14 +141,14 @@ impl<'a> ChangeWriter<'a> {
     }
 
     fn attribute(&self, one: &AttributeChange) -> Vec<String> {
-        let path = harmless(&one.path, &[]);
+        let path = escaped_for_terminal(&one.path, &[]);
         if one.lines.is_empty() {
             return self.named_value(&path, one, INDENT);
         }
         let mut lines = vec![format!("{:INDENT$}{}:{}", "", self.short_path(&path), self.forces(one))];
         for line in &one.lines {
             let (sign, tone) = if line.added { ("+", Tone::Good) } else { ("-", Tone::Bad) };
-            let text = harmless(&line.text, &[]).replace('\t', "    ");
+            let text = escaped_for_terminal(&line.text, &[]).replace('\t', "    ");
             let room = self.room.saturating_sub(INDENT + 4);
             let text = if self.values == Values::Cut { cut(None, &text, room).1 } else { text };
             let line = format!("{:1$}{2} {text}", "", INDENT + 2, self.terminal.paint_data(tone, sign));
@@ -155,7 +160,7 @@ impl<'a> ChangeWriter<'a> {
     /// Writes `name: old → new`, and that it forces a replacement if it does.
     fn named_value(&self, name: &str, one: &AttributeChange, indent: usize) -> Vec<String> {
         let (full, name) = (name, self.short_path(name));
-        let (text, forces) = (|value: &str| harmless(value, &[]).into_owned(), self.forces(one));
+        let (text, forces) = (|value: &str| escaped_for_terminal(value, &[]).into_owned(), self.forces(one));
         let (before, after) = match (&one.before, &one.after) {
             (Some(before), Some(after)) if before != after => (Some(text(before)), text(after)),
             (Some(only), _) | (None, Some(only)) => (None, text(only)),

@@ -4,7 +4,7 @@
 //! resources, then attributes: first of all stacks a few, then more. What is left out is counted.
 //! Pure. Begin at [`fold`].
 
-use super::attribute_lines::Entry;
+use super::attribute_lines::ShownChange;
 
 /// How many attributes of a resource are shown, from the most to the least.
 const CAPS: [usize; 7] = [usize::MAX, 60, 30, 16, 10, 6, 3];
@@ -13,7 +13,7 @@ const CAPS: [usize; 7] = [usize::MAX, 60, 30, 16, 10, 6, 3];
 #[derive(Clone, Debug, Default)]
 pub struct StackChanges {
     pub heading: Vec<String>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ShownChange>,
 }
 
 /// The lines of stacks, in their order.
@@ -50,7 +50,7 @@ fn choose(stacks: &[StackChanges], room: usize) -> Vec<Vec<Shown>> {
     let bodies = |cap: usize| entries().map(|entry| height(entry, cap)).sum::<usize>();
     let fits = |cap: &usize| headings + heads + bodies(*cap) <= room;
     let capped = |cap: usize| -> Vec<Vec<Shown>> {
-        let shown = |entry: &Entry| Shown { head: true, body: kept(entry, cap) };
+        let shown = |entry: &ShownChange| Shown { head: true, body: kept(entry, cap) };
         stacks.iter().map(|stack| stack.entries.iter().map(shown).collect()).collect()
     };
     match CAPS.into_iter().find(|cap| fits(cap)) {
@@ -61,11 +61,11 @@ fn choose(stacks: &[StackChanges], room: usize) -> Vec<Vec<Shown>> {
 }
 
 /// Returns how many lines of the attributes are kept; one that is left out is told by a line as well.
-fn kept(entry: &Entry, cap: usize) -> usize {
+fn kept(entry: &ShownChange, cap: usize) -> usize {
     if entry.body.len() <= cap { entry.body.len() } else { cap - 1 }
 }
 
-fn height(entry: &Entry, cap: usize) -> usize {
+fn height(entry: &ShownChange, cap: usize) -> usize {
     entry.body.len().min(cap)
 }
 
@@ -93,11 +93,11 @@ fn with_some_bodies(stacks: &[StackChanges], mut left: usize) -> Vec<Vec<Shown>>
 /// Shows what is grave, and of each stack as many others as of the next.
 fn with_some_heads(stacks: &[StackChanges], room: usize) -> Vec<Vec<Shown>> {
     let grave = |stack: &StackChanges| -> Vec<Shown> {
-        stack.entries.iter().map(|entry| Shown { head: entry.is_grave, body: 0 }).collect()
+        stack.entries.iter().map(|entry| Shown { head: entry.loses_something, body: 0 }).collect()
     };
     let mut shown: Vec<Vec<Shown>> = stacks.iter().map(grave).collect();
     let entries = stacks.iter().flat_map(|stack| &stack.entries);
-    let needed: usize = entries.filter(|entry| entry.is_grave).map(head_height).sum();
+    let needed: usize = entries.filter(|entry| entry.loses_something).map(head_height).sum();
     // Each stack has a line that counts the rest.
     let mut left = room.saturating_sub(needed + stacks.len());
     loop {
@@ -125,7 +125,7 @@ fn show_last(stack: &StackChanges, shown: &mut [Shown]) {
     }
 }
 
-fn head_height(entry: &Entry) -> usize {
+fn head_height(entry: &ShownChange) -> usize {
     entry.head.len() + entry.causes.len()
 }
 
@@ -150,13 +150,19 @@ fn lines_of(stack: &StackChanges, shown: &[Shown]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn entry(name: &str, is_grave: bool, body: usize) -> Entry {
-        let causes = if is_grave { vec![format!("why {name}")] } else { Vec::new() };
+    fn entry(name: &str, loses_something: bool, body: usize) -> ShownChange {
+        let causes = if loses_something { vec![format!("why {name}")] } else { Vec::new() };
         let body = (0..body).map(|number| format!("{name}.{number}")).collect();
-        Entry { head: vec![name.to_owned()], causes, body, is_grave, rank: u8::from(!is_grave) }
+        ShownChange {
+            head: vec![name.to_owned()],
+            causes,
+            body,
+            loses_something,
+            rank: u8::from(!loses_something),
+        }
     }
 
-    fn stack(name: &str, entries: Vec<Entry>) -> StackChanges {
+    fn stack(name: &str, entries: Vec<ShownChange>) -> StackChanges {
         StackChanges { heading: vec![name.to_owned()], entries }
     }
 

@@ -1,7 +1,7 @@
 //! The plan on the screen: tofu's own text without its preamble, or the resources of a stack with
 //! what changes in them.
 
-use super::attribute_lines::{ChangeWriter, Entry, Values};
+use super::attribute_lines::{ChangeWriter, ShownChange, Values};
 use super::differences::difference_lines;
 use super::folding::StackChanges;
 use crate::model::{ChangeCounts, ChangeDetail, PlanDifference, ResourceChange, Safe, StackId};
@@ -45,12 +45,12 @@ pub fn full_text(terminal: &Terminal, plan: Listing<'_>) -> Option<Vec<String>> 
 pub fn changes(terminal: &Terminal, plan: Listing<'_>, values: Values) -> StackChanges {
     let Some(heading) = heading_of(terminal, plan) else { return StackChanges::default() };
     let writer = ChangeWriter::new(terminal, values);
-    let entries: Vec<Entry> = match (plan.differences, plan.details) {
+    let entries: Vec<ShownChange> = match (plan.differences, plan.details) {
         ([], []) => plan.changes.iter().map(|one| writer.address(one.action, &one.address)).collect(),
         ([], details) => details.iter().map(|detail| writer.entry(detail)).collect(),
         (differences, _) => {
             let lines = differences.iter().map(|one| difference_lines(terminal, one));
-            lines.map(|head| Entry { head, is_grave: true, ..Entry::default() }).collect()
+            lines.map(|head| ShownChange { head, loses_something: true, ..ShownChange::default() }).collect()
         }
     };
     StackChanges { heading: heading.lines().map(str::to_owned).collect(), entries }
@@ -100,7 +100,7 @@ fn fitted(terminal: &Terminal, line: &str) -> String {
     terminal.out_columns().map_or_else(|| line.to_owned(), |columns| wrap(line, columns, 4))
 }
 
-/// Makes what a provisioner printed harmless: no escape sequence reaches the terminal.
+/// Escapes what a provisioner printed: no escape sequence reaches the terminal.
 pub fn visible(text: &str) -> String {
     text.chars().map(|char| if char.is_control() && char != '\t' { '\u{fffd}' } else { char }).collect()
 }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use crate::model::turns_text;
 
 /// Returns a text without anything that a terminal would obey, but for these colours.
-pub fn harmless<'a>(text: &'a str, own_colors: &[&str]) -> Cow<'a, str> {
+pub fn escaped_for_terminal<'a>(text: &'a str, own_colors: &[&str]) -> Cow<'a, str> {
     if !text.chars().any(is_obeyed) {
         return Cow::Borrowed(text);
     }
@@ -41,8 +41,8 @@ mod tests {
     fn what_a_terminal_would_obey_is_shown_as_a_number() {
         let evil = "\u{1b}[31mEVIL\u{1b}[2J\u{202e}x\u{9b}\r";
 
-        assert_eq!(harmless(evil, &[]), "\\u001b[31mEVIL\\u001b[2J\\u202ex\\u009b\\u000d");
-        assert_eq!(harmless("größe\ttab\r\nline", &[]), "größe\ttab\r\nline");
+        assert_eq!(escaped_for_terminal(evil, &[]), "\\u001b[31mEVIL\\u001b[2J\\u202ex\\u009b\\u000d");
+        assert_eq!(escaped_for_terminal("größe\ttab\r\nline", &[]), "größe\ttab\r\nline");
     }
 
     #[test]
@@ -50,7 +50,7 @@ mod tests {
         let text = "\u{1b}[32mgood\u{1b}[0m \u{1b}]0;title\u{7}";
 
         assert_eq!(
-            harmless(text, &["\u{1b}[32m", "\u{1b}[0m"]),
+            escaped_for_terminal(text, &["\u{1b}[32m", "\u{1b}[0m"]),
             "\u{1b}[32mgood\u{1b}[0m \\u001b]0;title\\u0007"
         );
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use super::block::{Size, cut};
-use super::escape::harmless;
+use super::escape::escaped_for_terminal;
 use super::live::{Live, Picture};
 use super::terminal::{Terminal, Tone};
 use crate::model::human_duration;
@@ -30,7 +30,7 @@ impl InstallProgress {
         if !self.terminal.is_live() {
             return self.note_once(&text);
         }
-        self.live.borrow_mut().show(|step, now| step.set(harmless(&text, &[]).into_owned(), now));
+        self.live.borrow_mut().show(|step, now| step.set(escaped_for_terminal(&text, &[]).into_owned(), now));
     }
 
     /// Shows something that stays on the screen.

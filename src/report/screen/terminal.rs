@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 
-use super::escape::harmless;
+use super::escape::escaped_for_terminal;
 use super::fit::wrap;
 use crate::model::Environment;
 
@@ -158,7 +158,7 @@ impl Terminal {
     /// Writes data that a log may fold under a title.
     pub fn group(&self, title: &str, lines: &[String]) {
         let text = self.without_commands(&lines.join("\n"));
-        let text = harmless(&text, own_colors(self.out_color));
+        let text = escaped_for_terminal(&text, own_colors(self.out_color));
         match self.github {
             true => self.data(&format!("::group::{title}\n{text}\n::endgroup::\n")),
             false => self.data(&format!("{text}\n")),
@@ -167,7 +167,7 @@ impl Terminal {
 
     /// Writes data that tofu made for people: in a log that obeys commands, none of it is one.
     pub fn text(&self, text: &str) {
-        self.data(&harmless(&self.without_commands(text), own_colors(self.out_color)));
+        self.data(&escaped_for_terminal(&self.without_commands(text), own_colors(self.out_color)));
     }
 
     fn without_commands(&self, text: &str) -> String {
@@ -195,9 +195,9 @@ impl Terminal {
 
     /// Writes a line of data.
     ///
-    /// Unlike the other data it is cleaned of what a terminal would obey: see [`harmless`].
+    /// Unlike the other data it is cleaned of what a terminal would obey: see [`escaped_for_terminal`].
     pub fn data_line(&self, line: &str) {
-        self.data(&format!("{}\n", harmless(line, own_colors(self.out_color))));
+        self.data(&format!("{}\n", escaped_for_terminal(line, own_colors(self.out_color))));
     }
 
     /// Returns how wide data for people may be; a pipe has no width.
@@ -239,7 +239,8 @@ impl Terminal {
 
     /// Writes a line to stderr, even when quiet; what does not fit goes on below the given column.
     pub fn alert_hanging(&self, line: &str, indent: usize) {
-        let line = harmless(&self.without_commands(line), own_colors(self.err_color)).into_owned();
+        let line =
+            escaped_for_terminal(&self.without_commands(line), own_colors(self.err_color)).into_owned();
         self.write_err(&self.columns().map_or_else(|| line.clone(), |columns| wrap(&line, columns, indent)));
     }
 
@@ -267,7 +268,7 @@ impl Terminal {
 
 /// Breaks what a log of GitHub Actions takes for a command: `::` at the beginning of a line, `##[` anywhere.
 fn without_commands(text: &str) -> String {
-    let harmless = |line: &str| {
+    let escaped = |line: &str| {
         let body = line.trim_start();
         let line = match body.strip_prefix("::") {
             Some(rest) => format!("{}:\u{200b}:{rest}", &line[..line.len() - body.len()]),
@@ -276,7 +277,7 @@ fn without_commands(text: &str) -> String {
         line.replace("##[", "##\u{200b}[")
     };
     // A lone carriage return begins a line there, too.
-    text.replace("\r\n", "\n").replace('\r', "\n").split('\n').map(harmless).collect::<Vec<_>>().join("\n")
+    text.replace("\r\n", "\n").replace('\r', "\n").split('\n').map(escaped).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the colours that [`painted`] writes.

@@ -30,7 +30,7 @@ pub enum Value {
     /// Named items in the order of the file.
     Map(Vec<Item>),
     /// Items in order.
-    List(Vec<Entry>),
+    List(Vec<ListEntry>),
 }
 
 /// A line of a map.
@@ -44,7 +44,7 @@ pub enum Item {
 
 /// A line of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Entry {
+pub enum ListEntry {
     /// A comment, without its sign.
     Comment(Comment),
     /// A value.

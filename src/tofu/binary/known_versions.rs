@@ -26,7 +26,7 @@ pub struct KnownVersions {
 
 /// What is remembered of one file.
 #[derive(Debug, Deserialize, Serialize)]
-struct Entry {
+struct KnownBinary {
     size: u64,
     modified: (i64, i64),
     inode: u64,
@@ -34,7 +34,7 @@ struct Entry {
     version: String,
 }
 
-impl Entry {
+impl KnownBinary {
     fn new(metadata: &Metadata, identity: &Identity) -> Self {
         let (flavour, version) = (identity.flavour, identity.version.to_string());
         let modified = (metadata.mtime(), metadata.mtime_nsec());
@@ -73,19 +73,19 @@ impl KnownVersions {
         let Some((name, metadata)) = key(path) else { return };
         let mut entries = self.load();
         entries.retain(|known, _| Path::new(known).exists());
-        entries.insert(name, Entry::new(&metadata, identity));
+        entries.insert(name, KnownBinary::new(&metadata, identity));
         // A memory that cannot be written costs time and nothing else.
         let _ = self.store(&entries);
     }
 
     /// Reads the file; one that is missing or damaged is an empty memory.
-    fn load(&self) -> BTreeMap<String, Entry> {
+    fn load(&self) -> BTreeMap<String, KnownBinary> {
         let bytes = self.file.as_ref().and_then(|file| std::fs::read(file).ok());
         bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
     /// Writes the file whole or not at all: other runs read it meanwhile.
-    fn store(&self, entries: &BTreeMap<String, Entry>) -> std::io::Result<()> {
+    fn store(&self, entries: &BTreeMap<String, KnownBinary>) -> std::io::Result<()> {
         let Some((file, folder)) = self.file.as_ref().and_then(|file| Some((file, file.parent()?))) else {
             return Ok(());
         };

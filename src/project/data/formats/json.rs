@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::lines::Lines;
 use crate::error::{Error, Result};
-use crate::project::data::node::{Budget, DEPTH_LIMIT, Entry, Node, Place, too_deep};
+use crate::project::data::node::{Budget, DEPTH_LIMIT, DataPlace, MapEntry, Node, too_deep};
 
 /// Reads a text that is one JSON value.
 pub fn parse(file: &Arc<str>, text: &str) -> Result<Node> {
@@ -56,7 +56,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads a list or a map one level below, unless that is a level too many for the stack.
-    fn nested(&mut self, place: Place, read: fn(&mut Self, Place) -> Result<Node>) -> Result<Node> {
+    fn nested(&mut self, place: DataPlace, read: fn(&mut Self, DataPlace) -> Result<Node>) -> Result<Node> {
         if self.depth == DEPTH_LIMIT {
             return Err(too_deep(&place));
         }
@@ -66,24 +66,24 @@ impl<'a> Walk<'a> {
         node
     }
 
-    fn map(&mut self, place: Place) -> Result<Node> {
+    fn map(&mut self, place: DataPlace) -> Result<Node> {
         let (mut entries, mut keys) = (Vec::new(), HashSet::new());
         while self.next_item(b'}') {
             let key_place = self.place();
             let key = self.scalar().as_str().unwrap_or_default().to_owned();
-            self.budget.take(size_of::<Entry>() + 2 * key.len(), &key_place)?;
+            self.budget.take(size_of::<MapEntry>() + 2 * key.len(), &key_place)?;
             if !keys.insert(key.clone()) {
                 let message = format!("key `{key}` is given twice in `{}`", self.file);
                 return Err(Error::invalid(message).at(key_place));
             }
             self.skip_space();
             self.at += 1; // the colon
-            entries.push(Entry { key, place: key_place, value: Arc::new(self.value()?) });
+            entries.push(MapEntry { key, place: key_place, value: Arc::new(self.value()?) });
         }
         Node::map(place, entries)
     }
 
-    fn list(&mut self, place: Place) -> Result<Node> {
+    fn list(&mut self, place: DataPlace) -> Result<Node> {
         let mut items = Vec::new();
         while self.next_item(b']') {
             items.push(Arc::new(self.value()?));
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> DataPlace {
         self.lines.place(self.at)
     }
 }

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use crate::project::data::node::Place;
+use crate::project::data::node::DataPlace;
 
 /// Where the lines of a text begin.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the place of a byte.
-    pub fn place(&self, offset: usize) -> Place {
+    pub fn place(&self, offset: usize) -> DataPlace {
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = line.checked_sub(1).and_then(|index| self.starts.get(index)).copied().unwrap_or(0);
         let (from, counted) = match self.last.get() {
@@ -36,7 +36,7 @@ impl<'a> Lines<'a> {
         let before = self.text.get(from..offset).map_or(0, |text| text.chars().count()) + counted;
         self.last.set((offset, before));
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        Place { file: Arc::clone(self.file), line: number(line), column: number(before + 1) }
+        DataPlace { file: Arc::clone(self.file), line: number(line), column: number(before + 1) }
     }
 }
 

@@ -10,7 +10,7 @@ use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 
 use super::lines::Lines;
 use crate::error::{Error, Result};
-use crate::project::data::node::{Entry, Node, Place};
+use crate::project::data::node::{DataPlace, MapEntry, Node};
 
 /// Reads a text that is a TOML document.
 pub fn parse(file: &Arc<str>, text: &str) -> Result<Node> {
@@ -29,12 +29,12 @@ fn broken(lines: &Lines<'_>, error: &toml::de::Error) -> Error {
 struct Walk<'a>(Lines<'a>);
 
 impl Walk<'_> {
-    fn table(&self, table: DeTable<'_>, place: Place) -> Result<Node> {
+    fn table(&self, table: DeTable<'_>, place: DataPlace) -> Result<Node> {
         let mut pairs: Vec<_> = table.into_iter().collect();
         pairs.sort_by_key(|(key, _)| key.span().start);
         let entries = pairs.into_iter().map(|(key, value)| {
             let place = self.0.place(key.span().start);
-            Ok(Entry { key: key.into_inner().into_owned(), place, value: Arc::new(self.value(value)?) })
+            Ok(MapEntry { key: key.into_inner().into_owned(), place, value: Arc::new(self.value(value)?) })
         });
         Node::map(place, entries.collect::<Result<_>>()?)
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{scalar, yaml_1_1};
 use crate::error::{Error, Result};
-use crate::project::data::node::{Budget, Entry, Node, Place};
+use crate::project::data::node::{Budget, DataPlace, MapEntry, Node};
 use crate::project::data::{DataWarning, fault};
 
 /// The documents of a file, and what makejinja would read otherwise.
@@ -44,14 +44,14 @@ fn broken(file: &Arc<str>, text: &str, error: &ScanError) -> Error {
     Error::invalid(format!("`{file}` is not valid YAML")).at(place).detail(error.info()).hint_if(tab)
 }
 
-fn place(file: &Arc<str>, marker: Marker) -> Place {
+fn place(file: &Arc<str>, marker: Marker) -> DataPlace {
     let column = u32::try_from(marker.col() + 1).unwrap_or(u32::MAX);
-    Place { file: Arc::clone(file), line: u32::try_from(marker.line()).unwrap_or(u32::MAX), column }
+    DataPlace { file: Arc::clone(file), line: u32::try_from(marker.line()).unwrap_or(u32::MAX), column }
 }
 
 /// A list or a map that has begun and not ended.
 struct Frame {
-    place: Place,
+    place: DataPlace,
     anchor: usize,
     content: Open,
 }
@@ -63,16 +63,16 @@ enum Open {
 
 #[derive(Default)]
 struct OpenMap {
-    entries: Vec<Entry>,
+    entries: Vec<MapEntry>,
     /// What `<<` brought; it comes before the map's own keys, and they win.
-    merged: Vec<Entry>,
+    merged: Vec<MapEntry>,
     keys: HashSet<String>,
     pending: Option<Key>,
 }
 
 struct Key {
     name: String,
-    place: Place,
+    place: DataPlace,
     merges: bool,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Builder<'a> {
         matches!(self.frames.last(), Some(Frame { content: Open::Map(map), .. }) if map.pending.is_none())
     }
 
-    fn key(&mut self, text: &str, style: ScalarStyle, place: Place) -> Result<()> {
+    fn key(&mut self, text: &str, style: ScalarStyle, place: DataPlace) -> Result<()> {
         let plain = style == ScalarStyle::Plain;
         let merges = plain && text == "<<";
         if plain && !merges {
@@ -140,7 +140,13 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn value(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, place: &Place) -> Result<Value> {
+    fn value(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        place: &DataPlace,
+    ) -> Result<Value> {
         if let Some(tag) = tag {
             return tagged(text, tag, place);
         }
@@ -163,7 +169,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn warn(&mut self, difference: Option<String>, place: &Place) {
+    fn warn(&mut self, difference: Option<String>, place: &DataPlace) {
         let Some(difference) = difference else { return };
         let message = format!("{difference}; quote it, or write it so that both agree");
         self.documents.warnings.push(DataWarning { place: place.clone(), message });
@@ -171,7 +177,7 @@ impl<'a> Builder<'a> {
 
     fn open(
         &mut self,
-        place: Place,
+        place: DataPlace,
         anchor: usize,
         tag: Option<&Tag>,
         kind: &str,
@@ -195,7 +201,7 @@ impl<'a> Builder<'a> {
         self.finish(node, anchor)
     }
 
-    fn alias(&mut self, anchor: usize, place: Place) -> Result<()> {
+    fn alias(&mut self, anchor: usize, place: DataPlace) -> Result<()> {
         let Some(node) = self.anchors.get(&anchor).cloned() else {
             return Err(Error::invalid(format!("an alias in `{}` contains itself", self.file)).at(place));
         };
@@ -230,18 +236,18 @@ impl<'a> Builder<'a> {
             return Err(Error::invalid(format!("a key in `{}` must be a text", self.file)).at(&node.place));
         };
         if !key.merges {
-            map.entries.push(Entry { key: key.name, place: key.place, value: node });
+            map.entries.push(MapEntry { key: key.name, place: key.place, value: node });
             return Ok(());
         }
         let merged = merged(&node, &key.place)?;
-        self.budget.take(merged.len() * size_of::<Entry>(), &key.place)?;
+        self.budget.take(merged.len() * size_of::<MapEntry>(), &key.place)?;
         map.merged.extend(merged);
         Ok(())
     }
 }
 
 /// Returns the entries that `<<` brings: of a map, or of a list of maps of which the first wins.
-fn merged(node: &Node, place: &Place) -> Result<Vec<Entry>> {
+fn merged(node: &Node, place: &DataPlace) -> Result<Vec<MapEntry>> {
     use crate::project::data::node::Content::{List, Map};
     match &node.content {
         Map(entries) => Ok(entries.clone()),
@@ -253,11 +259,11 @@ fn merged(node: &Node, place: &Place) -> Result<Vec<Entry>> {
 }
 
 /// Returns entries in which a key stands once: at its first place, with its last value.
-fn overlaid(merged: Vec<Entry>, own: Vec<Entry>) -> Vec<Entry> {
+fn overlaid(merged: Vec<MapEntry>, own: Vec<MapEntry>) -> Vec<MapEntry> {
     crate::project::data::Overlay::default().with(merged).with(own).entries
 }
 
-fn tagged(text: &str, tag: &Tag, place: &Place) -> Result<Value> {
+fn tagged(text: &str, tag: &Tag, place: &DataPlace) -> Result<Value> {
     let value = match tag.core_suffix() {
         Some("str") => Some(Value::String(text.to_owned())),
         Some("int") => scalar::integer(text),
@@ -271,7 +277,7 @@ fn tagged(text: &str, tag: &Tag, place: &Place) -> Result<Value> {
     })
 }
 
-fn strange_tag(tag: &Tag, place: &Place) -> Error {
+fn strange_tag(tag: &Tag, place: &DataPlace) -> Error {
     Error::invalid(format!("`{}` has the tag `{}`, which means nothing here", place.file, tag.original()))
         .at(place)
 }

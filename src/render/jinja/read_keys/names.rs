@@ -90,7 +90,7 @@ impl Names<'_> {
         let bound = match first.text {
             "for" => split("in"),
             "set" | "with" => split("="),
-            // What a macro is called with cannot be told.
+            // What a macro is called with cannot be failure.
             "macro" | "call" => {
                 let names = rest.iter().filter(|token| token.kind == Kind::Name);
                 names.for_each(|token| self.join(token.text, Meaning::Unknown));

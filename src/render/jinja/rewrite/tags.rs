@@ -62,12 +62,12 @@ pub enum Tag {
 /// Where each mark stands next; remembered, or a mark that never comes would be looked for from
 /// every tag on to the end.
 pub struct Starts<'a> {
-    marks: [(&'a str, Tag, Place); 3],
+    marks: [(&'a str, Tag, TagPlace); 3],
 }
 
 /// Where a mark was last found.
 #[derive(Clone, Copy)]
-enum Place {
+enum TagPlace {
     Unknown,
     At(usize),
     Nowhere,
@@ -75,7 +75,7 @@ enum Place {
 
 impl<'a> Starts<'a> {
     pub fn new(marks: &'a Marks) -> Self {
-        let start = |mark: &'a (String, String), tag| (mark.0.as_str(), tag, Place::Unknown);
+        let start = |mark: &'a (String, String), tag| (mark.0.as_str(), tag, TagPlace::Unknown);
         let [comment, block, variable] = [
             start(&marks.comment, Tag::Comment),
             start(&marks.block, Tag::Block),
@@ -91,17 +91,17 @@ impl<'a> Starts<'a> {
         let here = source.len() - rest.len();
         for (mark, _, place) in &mut self.marks {
             let known = match place {
-                Place::Unknown => false,
-                Place::At(at) => *at >= here,
-                Place::Nowhere => true,
+                TagPlace::Unknown => false,
+                TagPlace::At(at) => *at >= here,
+                TagPlace::Nowhere => true,
             };
             if !known {
-                *place = rest.find(*mark).map_or(Place::Nowhere, |at| Place::At(here + at));
+                *place = rest.find(*mark).map_or(TagPlace::Nowhere, |at| TagPlace::At(here + at));
             }
         }
         let found = self.marks.iter().filter_map(|(mark, tag, place)| match place {
-            Place::At(at) => Some((*at, *mark, *tag)),
-            Place::Unknown | Place::Nowhere => None,
+            TagPlace::At(at) => Some((*at, *mark, *tag)),
+            TagPlace::Unknown | TagPlace::Nowhere => None,
         });
         let (at, mark, tag) = found.min_by_key(|(at, mark, _)| (*at, usize::MAX - mark.len()))?;
         Some((&source[here..at], tag, &source[at + mark.len()..]))

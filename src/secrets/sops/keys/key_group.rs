@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::secrets::sops::plaintext::text_of;
-use crate::secrets::sops::tree::{Entry, Item, Value, find};
+use crate::secrets::sops::tree::{Item, ListEntry, Value, find};
 
 use crate::secrets::sops::refusal::refused;
 
@@ -95,7 +95,7 @@ impl Group {
         let entry = |key: &AgeKey| {
             let enc = Item::Pair("enc".to_owned(), Value::text(key.wrapped.as_str()));
             let recipient = Item::Pair("recipient".to_owned(), Value::text(key.recipient.as_str()));
-            Entry::Value(Value::Map(match style {
+            ListEntry::Value(Value::Map(match style {
                 Style::Sorted => vec![enc, recipient],
                 Style::Classic => vec![recipient, enc],
             }))
@@ -118,10 +118,10 @@ impl Group {
     }
 }
 
-fn read_age(entries: &[Entry]) -> Result<Vec<AgeKey>> {
+fn read_age(entries: &[ListEntry]) -> Result<Vec<AgeKey>> {
     let maps = entries.iter().filter_map(|entry| match entry {
-        Entry::Comment(_) => None,
-        Entry::Value(value) => Some(value),
+        ListEntry::Comment(_) => None,
+        ListEntry::Value(value) => Some(value),
     });
     let read = |value: &Value| {
         let Value::Map(items) = value else {
@@ -135,8 +135,8 @@ fn read_age(entries: &[Entry]) -> Result<Vec<AgeKey>> {
 }
 
 /// Names an entry by its kind and what identifies it.
-fn describe(kind: &str, entry: &Entry) -> Option<String> {
-    let Entry::Value(Value::Map(items)) = entry else {
+fn describe(kind: &str, entry: &ListEntry) -> Option<String> {
+    let ListEntry::Value(Value::Map(items)) = entry else {
         return None;
     };
     let name = IDENTIFYING.iter().find_map(|name| text_of(find(items, name)?));

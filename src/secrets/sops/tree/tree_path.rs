@@ -1,6 +1,6 @@
 //! A place in a document in the form of sops: `["a"]["b"][0]`; and what is put there or taken away.
 
-use super::{Document, Entry, Item, Value};
+use super::{Document, Item, ListEntry, Value};
 use crate::error::{Error, Kind, Result};
 use crate::secrets::sops::refusal::refused;
 
@@ -100,18 +100,18 @@ fn put_in_map(items: &mut Vec<Item>, steps: &[Step], value: Value) -> Result<()>
     Ok(())
 }
 
-fn put_in_list(entries: &mut Vec<Entry>, steps: &[Step], value: Value) -> Result<()> {
+fn put_in_list(entries: &mut Vec<ListEntry>, steps: &[Step], value: Value) -> Result<()> {
     let [Step::Index(index), below @ ..] = steps else {
         return Err(refused("the path has a name where the document has a list"));
     };
     if let Some(at) = position(entries, *index)
-        && let Entry::Value(target) = &mut entries[at]
+        && let ListEntry::Value(target) = &mut entries[at]
     {
         return put(target, below, value);
     }
     let mut made = Value::Null;
     put(&mut made, below, value)?;
-    entries.push(Entry::Value(made));
+    entries.push(ListEntry::Value(made));
     Ok(())
 }
 
@@ -130,23 +130,23 @@ fn take_from_map(items: &mut Vec<Item>, steps: &[Step]) -> Result<()> {
     Ok(())
 }
 
-fn take_from_list(entries: &mut Vec<Entry>, steps: &[Step]) -> Result<()> {
+fn take_from_list(entries: &mut Vec<ListEntry>, steps: &[Step]) -> Result<()> {
     let [Step::Index(index), below @ ..] = steps else {
         return Err(nothing_there());
     };
     let at = position(entries, *index).ok_or_else(nothing_there)?;
     match (&mut entries[at], below) {
         (_, []) => drop(entries.remove(at)),
-        (Entry::Value(Value::Map(items)), below) => return take_from_map(items, below),
-        (Entry::Value(Value::List(entries)), below) => return take_from_list(entries, below),
-        (Entry::Value(_) | Entry::Comment(_), _) => return Err(nothing_there()),
+        (ListEntry::Value(Value::Map(items)), below) => return take_from_map(items, below),
+        (ListEntry::Value(Value::List(entries)), below) => return take_from_list(entries, below),
+        (ListEntry::Value(_) | ListEntry::Comment(_), _) => return Err(nothing_there()),
     }
     Ok(())
 }
 
 /// Returns where the value with this index stands; comments are not counted.
-fn position(entries: &[Entry], index: usize) -> Option<usize> {
-    let values = entries.iter().enumerate().filter(|(_, entry)| matches!(entry, Entry::Value(_)));
+fn position(entries: &[ListEntry], index: usize) -> Option<usize> {
+    let values = entries.iter().enumerate().filter(|(_, entry)| matches!(entry, ListEntry::Value(_)));
     values.map(|(at, _)| at).nth(index)
 }
 
@@ -181,7 +181,7 @@ mod tests {
         path(r#"["x"]["y"][7]"#).set(&mut document, Value::Int(2)).unwrap();
         path(r#"["a"]["b"]"#).set(&mut document, Value::Int(3)).unwrap();
 
-        let list = Value::List(vec![Entry::Value(Value::Int(2))]);
+        let list = Value::List(vec![ListEntry::Value(Value::Int(2))]);
         let pair = |name: &str, value| Item::Pair(name.to_owned(), value);
         let expected = vec![
             pair("a", Value::Map(vec![pair("b", Value::Int(3))])),
@@ -192,12 +192,14 @@ mod tests {
 
     #[test]
     fn what_is_not_there_cannot_be_taken_away() {
-        let list = Value::List(vec![Entry::Value(Value::Int(1)), Entry::Value(Value::Int(2))]);
+        let list = Value::List(vec![ListEntry::Value(Value::Int(1)), ListEntry::Value(Value::Int(2))]);
         let mut document = vec![Item::Pair("l".to_owned(), list)];
 
         path(r#"["l"][0]"#).unset(&mut document).unwrap();
 
-        assert!(document == vec![Item::Pair("l".to_owned(), Value::List(vec![Entry::Value(Value::Int(2))]))]);
+        assert!(
+            document == vec![Item::Pair("l".to_owned(), Value::List(vec![ListEntry::Value(Value::Int(2))]))]
+        );
         for odd in [r#"["l"][1]"#, r#"["m"]"#, r#"["l"]["x"]"#, r#"["l"][0][0]"#] {
             assert!(path(odd).unset(&mut document).is_err(), "{odd}");
         }

@@ -2,10 +2,10 @@
 //!
 //! Changes nothing itself. A document that is nested beyond reason is refused.
 
-use super::{Comment, Document, Entry, Item, Value};
+use super::{Comment, Document, Item, ListEntry, Value};
 use crate::error::{Error, Result};
 use crate::secrets::sops::refusal::refused;
-use crate::secrets::sops::selection::Place;
+use crate::secrets::sops::selection::LeafPlace;
 
 /// How deep maps and lists may be nested.
 const DEEPEST: usize = 200;
@@ -13,16 +13,16 @@ const DEEPEST: usize = 200;
 /// What happens to the leaves.
 pub trait Visitor {
     /// Visits a value without parts; never null.
-    fn value(&mut self, value: &mut Value, place: &Place) -> Result<()>;
+    fn value(&mut self, value: &mut Value, place: &LeafPlace) -> Result<()>;
 
     /// Visits a comment.
-    fn comment(&mut self, comment: &mut Comment, place: &Place) -> Result<()>;
+    fn comment(&mut self, comment: &mut Comment, place: &LeafPlace) -> Result<()>;
 
     /// Visits a comment or a value without parts in a list.
-    fn entry(&mut self, entry: &mut Entry, place: &Place) -> Result<()> {
+    fn entry(&mut self, entry: &mut ListEntry, place: &LeafPlace) -> Result<()> {
         match entry {
-            Entry::Comment(comment) => self.comment(comment, place),
-            Entry::Value(value) => self.value(value, place),
+            ListEntry::Comment(comment) => self.comment(comment, place),
+            ListEntry::Value(value) => self.value(value, place),
         }
     }
 }
@@ -30,12 +30,12 @@ pub trait Visitor {
 /// Walks over all documents.
 pub fn walk(documents: &mut [Document], visitor: &mut impl Visitor) -> Result<()> {
     for document in documents {
-        map(document, &mut Place::default(), visitor)?;
+        map(document, &mut LeafPlace::default(), visitor)?;
     }
     Ok(())
 }
 
-fn map(items: &mut [Item], place: &mut Place, visitor: &mut impl Visitor) -> Result<()> {
+fn map(items: &mut [Item], place: &mut LeafPlace, visitor: &mut impl Visitor) -> Result<()> {
     enter(place)?;
     for item in items {
         match item {
@@ -55,21 +55,21 @@ fn map(items: &mut [Item], place: &mut Place, visitor: &mut impl Visitor) -> Res
     Ok(())
 }
 
-fn list(entries: &mut [Entry], place: &mut Place, visitor: &mut impl Visitor) -> Result<()> {
+fn list(entries: &mut [ListEntry], place: &mut LeafPlace, visitor: &mut impl Visitor) -> Result<()> {
     enter(place)?;
     for entry in entries {
         match entry {
-            Entry::Value(value @ (Value::Null | Value::Map(_) | Value::List(_))) => {
+            ListEntry::Value(value @ (Value::Null | Value::Map(_) | Value::List(_))) => {
                 inner(value, place, visitor)?;
                 forget(place);
             }
-            Entry::Comment(comment) => {
+            ListEntry::Comment(comment) => {
                 activate(place, comment);
                 visitor.entry(entry, place)?;
             }
-            Entry::Value(_) => {
+            ListEntry::Value(_) => {
                 visitor.entry(entry, place)?;
-                if matches!(entry, Entry::Value(_)) {
+                if matches!(entry, ListEntry::Value(_)) {
                     forget(place);
                 }
             }
@@ -79,7 +79,7 @@ fn list(entries: &mut [Entry], place: &mut Place, visitor: &mut impl Visitor) ->
     Ok(())
 }
 
-fn inner(value: &mut Value, place: &mut Place, visitor: &mut impl Visitor) -> Result<()> {
+fn inner(value: &mut Value, place: &mut LeafPlace, visitor: &mut impl Visitor) -> Result<()> {
     match value {
         Value::Null => Ok(()),
         Value::Map(items) => map(items, place, visitor),
@@ -90,7 +90,7 @@ fn inner(value: &mut Value, place: &mut Place, visitor: &mut impl Visitor) -> Re
     }
 }
 
-fn enter(place: &mut Place) -> Result<()> {
+fn enter(place: &mut LeafPlace) -> Result<()> {
     place.comments.push(Vec::new());
     if place.comments.len() > DEEPEST {
         return Err(refused(format!("the document is nested deeper than {DEEPEST} levels")));
@@ -98,20 +98,20 @@ fn enter(place: &mut Place) -> Result<()> {
     Ok(())
 }
 
-fn activate(place: &mut Place, comment: &Comment) {
+fn activate(place: &mut LeafPlace, comment: &Comment) {
     if let Some(level) = place.comments.last_mut() {
         level.push(comment.text.clone());
     }
 }
 
-fn forget(place: &mut Place) {
+fn forget(place: &mut LeafPlace) {
     if let Some(level) = place.comments.last_mut() {
         level.clear();
     }
 }
 
 /// Says at which key it went wrong; the innermost place is told first and stays.
-fn named(error: Error, place: &Place) -> Error {
+fn named(error: Error, place: &LeafPlace) -> Error {
     if error.body().iter().any(|line| line.starts_with("key ")) {
         return error;
     }

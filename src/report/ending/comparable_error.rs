@@ -1,25 +1,25 @@
-//! What is wrong, without what only one stack has of it.
+//! An error in a form that can be compared between stacks.
 //!
 //! Two stacks fail for one reason if their errors say the same once names of the stack, places in
 //! files, providers with their versions, times and ids of requests are left out. Whatever is not
-//! known to be a stack's own is kept: two reasons told as two are better than two told as one.
-//! Pure. Begin at [`Essence`].
+//! known to be a stack's own is kept: showing one reason twice is better than hiding a second one.
+//! Pure. Begin at [`ComparableError`].
 
 use std::collections::BTreeSet;
 
 use crate::model::{StackError, StackId};
 
-/// What many stacks may have in common.
+/// An error without the details that only one stack has.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Essence {
+pub struct ComparableError {
     /// Equal for equal reasons.
     pub key: String,
     /// The names that were left out and are worth telling: those of providers.
     pub own: BTreeSet<String>,
 }
 
-impl Essence {
-    /// Returns that of an error.
+impl ComparableError {
+    /// Makes the comparable form of an error.
     pub fn of_error(stack: &StackId, error: &StackError) -> Self {
         let code = error.code.as_deref().unwrap_or_default();
         // What is said of several stacks at once is the same for each of them, their names among it.
@@ -31,7 +31,7 @@ impl Essence {
         Self::of_lines(stack, [code, &error.summary].into_iter().chain(lines))
     }
 
-    /// Returns that of a few words.
+    /// Makes the comparable form of a text.
     pub fn of_words(stack: &StackId, words: &str) -> Self {
         Self::of_lines(stack, words.lines())
     }
@@ -207,14 +207,14 @@ fn without_ports_and_paths(word: &str) -> String {
 mod tests {
     use super::*;
 
-    fn essence(stack: &str, summary: &str, detail: &str) -> Essence {
+    fn comparable(stack: &str, summary: &str, detail: &str) -> ComparableError {
         let error =
             StackError { code: None, summary: summary.to_owned(), detail: detail.to_owned(), hint: None };
-        Essence::of_error(&StackId::new(stack), &error)
+        ComparableError::of_error(&StackId::new(stack), &error)
     }
 
     fn are_one(first: (&str, &str), second: (&str, &str)) -> bool {
-        essence(first.0, "S", first.1).key == essence(second.0, "S", second.1).key
+        comparable(first.0, "S", first.1).key == comparable(second.0, "S", second.1).key
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
         let two = format!("{}\n{}", missing("hashicorp/aws"), missing("bpg/proxmox"));
 
         let (one, both) =
-            (essence("a/b", "Failed", &missing("hashicorp/random")), essence("c", "Failed", &two));
+            (comparable("a/b", "Failed", &missing("hashicorp/random")), comparable("c", "Failed", &two));
 
         assert_eq!(one.key, both.key);
         assert_eq!(both.own.into_iter().collect::<Vec<_>>(), ["bpg/proxmox", "hashicorp/aws"]);

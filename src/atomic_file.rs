@@ -59,11 +59,6 @@ fn put(path: &Path, dir: &Path, bytes: &[u8], settle: fn(&File) -> std::io::Resu
     Ok(())
 }
 
-/// Returns whether its owner may run a file.
-pub fn is_executable(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|facts| facts.mode() & 0o100 != 0)
-}
-
 /// Lets its owner, and nobody else, run a file.
 pub fn make_executable(path: &Path) -> Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(io("write", path))

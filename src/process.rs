@@ -7,6 +7,7 @@
 
 mod child;
 mod child_note;
+mod executable;
 mod git;
 mod interrupts;
 mod invocation;
@@ -20,6 +21,7 @@ mod watchdog;
 
 pub use child::{Captured, Stream, capture, passthrough, run};
 pub use child_note::ChildNote;
+pub use executable::is_executable;
 pub use git::{Git, GitStatus, TrackedFile};
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;

@@ -13,14 +13,15 @@ mod infra_folder;
 mod load;
 mod output_ref;
 mod schema;
+mod stack_config;
 mod stacks_map;
 mod switches;
 
 pub use data::{
-    Data, DataFile, DataWarning, KeyLevel, OddKey, Place, Presence, cluster_schema, data_names, load_data,
-    load_derivations, nodes_schema,
+    Data, DataFile, DataPlace, DataWarning, KeyLevel, OddKey, Presence, cluster_schema, data_names,
+    load_data, load_derivations, nodes_schema,
 };
-pub use fault::Source as YamlSource;
+pub use fault::YamlSource;
 pub use find::find_root;
 pub use load::load;
 pub use schema::infra_schema;

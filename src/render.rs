@@ -6,48 +6,24 @@
 //! writes. The command encrypts `*.sops.*`; then [`changes`] compares the tree, and
 //! [`write`] makes it so.
 
-pub mod built_in;
-pub mod changes;
 mod derive;
-pub mod diff;
-mod engine;
-mod fault;
-mod filters;
-mod functions;
-mod inputs;
-mod known_names;
-mod limits;
-mod makejinja_toml;
-pub mod manifest;
-mod origin;
-mod pattern;
+mod jinja;
+mod output;
 pub mod plugin;
-mod python;
-mod read_keys;
-mod recorded;
-pub mod removal;
-mod rewrite;
+mod regular_file;
 pub mod settings;
+mod sources;
 mod tree;
-mod turn;
-mod undefined;
-mod walk;
-pub mod write;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
 pub use derive::{derive, evaluate_derivations};
-pub use engine::{Engine, Surroundings};
-pub use inputs::Inputs;
-pub use origin::template_of;
-pub use read_keys::{ReadKeys, Readers};
-pub use recorded::recorded_files;
-pub use rewrite::Marks;
-pub use settings::{RenderSettings, UndefinedMode, Whitespace};
+pub use jinja::{Engine, ReadKeys, Readers, Surroundings};
+pub use output::{Turn, changes, diff, manifest, recorded_files, removal, write};
+pub use settings::{Marks, RenderSettings, UndefinedMode, Whitespace};
+pub use sources::{Inputs, built_in, load_inputs, template_of};
 pub use tree::{Rendered, render_tree};
-pub use turn::Turn;
-pub use walk::load_inputs;
 
 /// A file of an input: a template, or a file that is copied as it is.
 #[derive(Clone, Debug)]

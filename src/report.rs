@@ -4,54 +4,27 @@
 //! [`JsonLines`] for machines, [`RunRecord`] for later. [`listen`] feeds them and puts
 //! the engine's questions to the person at the keyboard.
 
-mod attribute_lines;
-mod block;
-mod board;
-mod causes;
 mod console;
-mod details;
-mod differences;
-mod durations;
-mod essence;
+mod ending;
 mod failure;
-mod fit;
-mod folding;
-mod harmless;
-mod history;
 mod json_lines;
 mod listen;
-mod live;
 mod markdown;
-mod next_steps;
-mod passed;
-mod plan_screen;
-mod plan_text;
-mod progress;
-mod prompt;
-mod renamed_runs;
-mod run_record;
-mod scope;
-mod summary;
-mod table;
-mod terminal;
-mod voices;
-mod warnings;
+mod plan_view;
+mod record;
+mod screen;
 
 pub use console::{Console, PlanOutput};
-pub use details::Details;
-pub use durations::read_durations;
+pub use ending::{Passed, Scope, show_report};
 pub use failure::show_error;
-pub use fit::{padded, shortened, text_width};
-pub use history::{PastRun, Undone, left_undone};
 pub use json_lines::JsonLines;
-pub use listen::{Asking, Report, listen};
+pub use listen::{Report, listen};
 pub use markdown::MarkdownSummary;
-pub use passed::Passed;
-pub use progress::InstallProgress;
-pub use prompt::{confirm, passphrase_prompt};
-pub use renamed_runs::rename_in_runs;
-pub use run_record::{Begun, RunRecord, Unfinished};
-pub use scope::Scope;
-pub use summary::show_report;
-pub use table::Table;
-pub use terminal::{ColorChoice, Terminal, Tone, Verbosity};
+pub use plan_view::Details;
+pub use record::{
+    Begun, PastRun, RunRecord, Undone, Unfinished, left_undone, read_durations, rename_in_runs,
+};
+pub use screen::{
+    Asking, ColorChoice, InstallProgress, Table, Terminal, Tone, Verbosity, confirm, padded,
+    passphrase_prompt, shortened, text_width,
+};

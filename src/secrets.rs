@@ -7,6 +7,7 @@
 pub mod editing;
 pub mod hardening;
 pub mod identities;
+mod key_trust;
 pub mod keyring;
 pub mod redactor;
 pub mod sealing;

@@ -5,6 +5,7 @@
 
 pub mod json;
 mod recovery;
+mod scan;
 pub mod setting;
 mod templates;
 mod texts;

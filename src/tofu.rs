@@ -12,19 +12,16 @@ pub mod envelope;
 pub mod environment;
 pub mod hints;
 mod install;
-mod known_versions;
+mod locate;
 pub mod messages;
-mod mirrors;
-pub mod plugin_cache;
-mod probe;
-mod progress;
+mod providers;
+
 pub mod variables;
 mod version;
 
-pub use binary::{
-    LocateRequest, PassedOver, Search, Source, Tofu, find, install, locate, named_path, search,
-};
+pub use binary::{LocateRequest, PassedOver, Progress, ReleaseSource, Search, Tofu, TofuSource};
 pub use constraint::Constraint;
-pub use install::{Origin, Receipt, ReleaseSource, newest_release, receipt};
-pub use progress::Progress;
+pub use install::{Origin, Receipt, newest_release, receipt};
+pub use locate::{find, install, locate, named_path, search};
+pub use providers::plugin_cache;
 pub use version::{FLOOR, Flavour, PIN};

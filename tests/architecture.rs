@@ -126,15 +126,15 @@ const MAKES_FOLDERS: &[&str] = &[
     "commands/new_stack.rs",
     "commands/new_stack/copy.rs",
     "backends/state_file.rs",
-    "render/write.rs",
+    "render/output/write.rs",
     // Below a folder that the one door made.
     "state/private_folder.rs",
     // In memory, and in the user's cache.
     "secrets/editing.rs",
     "tofu/install/lock.rs",
     "tofu/install/place.rs",
-    "tofu/known_versions.rs",
-    "tofu/plugin_cache.rs",
+    "tofu/binary/known_versions.rs",
+    "tofu/providers/plugin_cache.rs",
 ];
 
 #[test]
@@ -159,7 +159,7 @@ const READS_RAW: &[&str] = &[
     "process/git.rs",
     "render/plugin.rs",
     "tofu/install/go_build.rs",
-    "tofu/probe.rs",
+    "tofu/binary/probe.rs",
     // What it prints is the secret itself, and is never told.
     "state/aws/credential_process.rs",
     "secrets/identities/sources.rs",

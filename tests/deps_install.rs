@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
 use infra::error::Kind;
-use infra::tofu::{self, Origin, Progress, ReleaseSource, Source, receipt};
+use infra::tofu::{self, Origin, Progress, ReleaseSource, TofuSource, receipt};
 use release::{LIST, Release, SIGNATURE, archive_name, fresh_key, pack, sign};
 use release_server::{Answer, ReleaseServer};
 use semver::Version;
@@ -43,7 +43,7 @@ async fn a_signed_release_is_installed_and_runs() {
 
     let tofu = world.locate().await.expect("the release is good");
 
-    assert_eq!((&tofu.version, tofu.source), (&Version::new(1, 12, 6), Source::Cache));
+    assert_eq!((&tofu.version, tofu.source), (&Version::new(1, 12, 6), TofuSource::Cache));
     assert_eq!(world.cache(), INSTALLED);
     assert_eq!(tofu.path.metadata().expect("it is there").permissions().mode() & 0o777, 0o755);
     assert_eq!(receipt(&tofu).expect("it was installed").source, Origin::Release);

@@ -157,12 +157,20 @@ fn counts_are_at_least_one() {
 fn a_word_that_is_no_choice_names_the_choices() {
     let encryption = refused("state: { encryption: requird }\n");
     let layers = refused("stacks:\n  layers: lose\n");
-    let delimiters = refused("configure:\n  delimiters: sed\n");
+    let delimiters = refused("configure:\n  delimiters: hsh\n");
 
     assert!(encryption.starts_with("`encryption` cannot be `requird`"), "{encryption}");
     assert!(encryption.contains("expected one of `auto`, `required`, `off`"), "{encryption}");
     assert!(layers.ends_with("did you mean `loose`?"), "{layers}");
-    assert!(delimiters.ends_with("did you mean `seed`?"), "{delimiters}");
+    assert!(delimiters.ends_with("did you mean `hash`?"), "{delimiters}");
+}
+
+#[test]
+fn the_delimiters_with_a_hash_keep_their_old_name_beside_the_new_one() {
+    let of = |name: &str| loaded(&format!("configure:\n  delimiters: {name}\n")).configure.delimiters;
+
+    assert_eq!([of("hash"), of("seed")], [Some(Delimiters::Hash), Some(Delimiters::Hash)]);
+    assert_eq!(of("jinja"), Some(Delimiters::Jinja));
 }
 
 #[test]

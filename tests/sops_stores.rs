@@ -21,7 +21,7 @@ use corpus::{CASES, Case};
 use infra::secrets::sops::creation_rules::CreationRules;
 use infra::secrets::sops::format::Format;
 use infra::secrets::sops::stores::{self, Layout};
-use infra::secrets::sops::tree::{Comment, Document, Entry, Item, Value};
+use infra::secrets::sops::tree::{Comment, Document, Item, ListEntry, Value};
 use tools::AgeKey;
 
 /// What the real sops made of a case.
@@ -90,8 +90,8 @@ fn above_in_value(value: &mut Value) {
         Value::List(entries) => {
             for entry in entries {
                 match entry {
-                    Entry::Comment(comment) => move_above(comment),
-                    Entry::Value(value) => above_in_value(value),
+                    ListEntry::Comment(comment) => move_above(comment),
+                    ListEntry::Value(value) => above_in_value(value),
                 }
             }
         }

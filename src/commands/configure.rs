@@ -23,7 +23,7 @@ use crate::render::changes::{Changes, Comparison, Overwrite, Reason, compare};
 use crate::render::manifest::Manifest;
 use crate::render::recorded_files;
 use crate::render::removal::Removal;
-use crate::render::write::{Place, write_tree};
+use crate::render::write::{TreePlace as Place, write_tree};
 use crate::render::{GeneratedFile, Turn, diff};
 
 /// Render templates and data into the tree that tofu runs in

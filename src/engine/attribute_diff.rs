@@ -10,7 +10,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::plan_secrets::PlanSecrets;
 use super::plan_value::{PlanValue, Step, Steps, UNKNOWN, steps_of, written};
 use super::state_secrets::MASK;
-use crate::model::difference::excerpts;
+use crate::model::excerpts;
 use crate::model::{Action, AttributeChange, ChangedLine, Safe};
 
 /// How much of a value is told: more than anybody reads, and less than fills the memory.

@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::plan_changes::action_of;
 use super::plan_secrets::PlanSecrets;
 use super::plan_value::{PlanValue, Step, Steps};
-use crate::model::difference::excerpts;
+use crate::model::excerpts;
 use crate::model::{Action, Mask, PlanDifference, ValueDifference};
 
 /// How much of a value is told.

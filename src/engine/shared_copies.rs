@@ -153,7 +153,7 @@ fn packed(home: &Path, file: &Path) -> Result<ParcelFile> {
     let bytes = std::fs::read(file).map_err(io("read", file))?;
     Ok(ParcelFile {
         path: file.strip_prefix(home).unwrap_or(file).to_owned(),
-        executable: atomic_file::is_executable(file),
+        executable: crate::process::is_executable(file),
         content: STANDARD.encode(bytes),
     })
 }

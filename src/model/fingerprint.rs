@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// How much of a file is in memory at once.
-const PIECE: usize = 256 * 1024;
+/// How much of a file is in memory at once; larger buffers come from the system and go back to it each time.
+const PIECE: usize = 64 * 1024;
 
 /// A SHA-256 over labelled parts, in hex.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -54,7 +54,8 @@ impl fmt::Display for Fingerprint {
 
 /// Writes bytes as lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

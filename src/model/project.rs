@@ -183,7 +183,7 @@ pub enum Undefined {
 pub enum Delimiters {
     /// `#% … %#`, `#{ … }#`, `#| … #|`.
     #[default]
-    Seed,
+    Hash,
     /// `{% … %}`, `{{ … }}`, `{# … #}`.
     Jinja,
     /// Start and end of each, as the project says.

@@ -4,22 +4,14 @@
 //! mistake is told with file, line and column. Begin at [`load_data`], then [`Data::check`].
 
 mod check;
-mod cluster;
 mod derivations;
 mod fault;
-mod forms;
-mod json;
-mod lines;
+mod formats;
+mod misspelt_keys;
 mod node;
-mod nodes;
 mod read;
 mod rules;
-mod scalar;
 mod schema;
-mod slips;
-mod toml;
-mod yaml;
-mod yaml_1_1;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,20 +19,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use derivations::load_derivations;
-pub use node::Place;
+pub use misspelt_keys::{KeyLevel, OddKey};
+pub use node::DataPlace;
 pub use read::{DataFile, Presence};
 pub use schema::{cluster_schema, nodes_schema};
-pub use slips::{KeyLevel, OddKey};
 
 use crate::error::{Error, Result};
 use crate::model::Values;
-use node::{Content, Entry, Node};
+use node::{Content, MapEntry, Node};
 
 /// Something that a person should know about the data, and that stops nothing.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DataWarning {
     /// Where it is.
-    pub place: Place,
+    pub place: DataPlace,
     /// What it is.
     pub message: String,
 }
@@ -58,12 +50,12 @@ pub struct Data {
     pub values: Values,
     /// What makejinja would read otherwise, and files that were passed over.
     pub warnings: Vec<DataWarning>,
-    entries: Vec<Entry>,
+    entries: Vec<MapEntry>,
 }
 
 impl Data {
     /// Returns where a value stands, by keys and positions in lists: `["nodes", "0", "name"]`.
-    pub fn place_of(&self, path: &[&str]) -> Option<&Place> {
+    pub fn place_of(&self, path: &[&str]) -> Option<&DataPlace> {
         let (first, rest) = path.split_first()?;
         let mut node = &self.entries.iter().find(|entry| entry.key == *first)?.value;
         for step in rest {
@@ -86,7 +78,7 @@ impl Data {
     /// Returns the unknown keys that are probably known ones. They are no mistakes, and those that a
     /// template reads are the project's own.
     pub fn odd_keys(&self) -> Vec<OddKey> {
-        slips::find(&self.entries, &rules::whole_schema())
+        misspelt_keys::find(&self.entries, &rules::whole_schema())
     }
 }
 
@@ -124,7 +116,7 @@ fn together(mut broken: Vec<Error>) -> Option<Error> {
     Some(broken.iter().fold(error, |all, one| all.detail(one.to_string())))
 }
 
-fn maps(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<Vec<Entry>>> {
+fn maps(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<Vec<MapEntry>>> {
     let entries = |document: Arc<Node>| match &document.content {
         Content::Map(entries) => Ok(entries.clone()),
         Content::Scalar(_) | Content::List(_) => Err(no_map(&document)),
@@ -137,12 +129,12 @@ fn documents(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     match file.format {
         read::Format::Yaml => {
-            let documents = yaml::parse(&file.name, text)?;
+            let documents = formats::parse_yaml(&file.name, text)?;
             warnings.extend(documents.warnings);
             Ok(documents.roots)
         }
-        read::Format::Json => Ok(vec![Arc::new(json::parse(&file.name, text)?)]),
-        read::Format::Toml => Ok(vec![Arc::new(toml::parse(&file.name, text)?)]),
+        read::Format::Json => Ok(vec![Arc::new(formats::parse_json(&file.name, text)?)]),
+        read::Format::Toml => Ok(vec![Arc::new(formats::parse_toml(&file.name, text)?)]),
     }
 }
 
@@ -161,12 +153,12 @@ fn no_map(document: &Node) -> Error {
 /// Entries laid over each other: a key keeps its first position and gets its last value.
 #[derive(Debug, Default)]
 struct Overlay {
-    entries: Vec<Entry>,
+    entries: Vec<MapEntry>,
     positions: HashMap<String, usize>,
 }
 
 impl Overlay {
-    fn with(mut self, entries: Vec<Entry>) -> Self {
+    fn with(mut self, entries: Vec<MapEntry>) -> Self {
         for entry in entries {
             match self.positions.get(&entry.key) {
                 Some(position) => self.entries[*position] = entry,

@@ -39,14 +39,15 @@ impl<'de> Visitor<'de> for DelimitersVisitor {
     type Value = Delimiters;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("`seed`, `jinja` or a map of block, variable and comment")
+        f.write_str("`hash`, `jinja` or a map of block, variable and comment")
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Delimiters, E> {
         match name {
-            "seed" => Ok(Delimiters::Seed),
+            // `seed` is what earlier versions called it.
+            "hash" | "seed" => Ok(Delimiters::Hash),
             "jinja" => Ok(Delimiters::Jinja),
-            _ => Err(E::unknown_variant(name, &["seed", "jinja"])),
+            _ => Err(E::unknown_variant(name, &["hash", "jinja"])),
         }
     }
 
@@ -68,6 +69,6 @@ impl JsonSchema for DelimitersConfig {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let custom = generator.subschema_for::<CustomDelimiters>();
-        json_schema!({"oneOf": [{"type": "string", "enum": ["seed", "jinja"]}, custom]})
+        json_schema!({"oneOf": [{"type": "string", "enum": ["hash", "jinja"]}, custom]})
     }
 }

@@ -1,5 +1,5 @@
 //! Turns what the YAML reader says into an error that names file, line, column, key,
-//! what was expected and what was found. Begin at [`Source::explain`].
+//! what was expected and what was found. Begin at [`YamlSource::explain`].
 
 use serde_saphyr::{Error as YamlError, Location};
 
@@ -8,14 +8,14 @@ use crate::model::nearest;
 
 /// A YAML file as read, for telling where in it something is wrong.
 #[derive(Debug)]
-pub struct Source<'a> {
+pub struct YamlSource<'a> {
     /// The name shown in messages, relative to the root.
     pub file: &'a str,
     /// The whole text.
     pub text: &'a str,
 }
 
-impl Source<'_> {
+impl YamlSource<'_> {
     /// Returns the error for a file that does not parse or has the wrong shape.
     pub fn explain(&self, error: &YamlError) -> Error {
         let error = error.without_snippet();

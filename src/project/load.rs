@@ -9,9 +9,10 @@ use std::string::FromUtf8Error;
 
 use serde_saphyr::Spanned;
 
-use super::config::{ConfigureConfig, InfraConfig, RunConfig, SecretsConfig, StackConfig};
-use super::fault::Source;
+use super::config::{ConfigureConfig, InfraConfig, RunConfig, SecretsConfig};
+use super::fault::YamlSource;
 use super::infra_folder::refuse_links;
+use super::stack_config::StackConfig;
 use crate::error::{Error, Result, io};
 use crate::model::project::{
     ConfigureSettings, RunSettings, SecretsSettings, StackSettings, StateSettings, TofuSettings,
@@ -51,7 +52,7 @@ fn not_text(error: &FromUtf8Error) -> Error {
 }
 
 fn parse(root: &Path, text: &str) -> Result<Project> {
-    let source = Source { file: FILE, text };
+    let source = YamlSource { file: FILE, text };
     let options = serde_saphyr::options! { with_snippet: false };
     let config: InfraConfig =
         serde_saphyr::from_str_with_options(text, options).map_err(|error| source.explain(&error))?;
@@ -60,7 +61,7 @@ fn parse(root: &Path, text: &str) -> Result<Project> {
 }
 
 /// Checks what the shape alone does not: pools that exist, globs that parse, roots inside the project.
-fn check(config: &InfraConfig, source: &Source<'_>) -> Result<()> {
+fn check(config: &InfraConfig, source: &YamlSource<'_>) -> Result<()> {
     for root in &config.stacks.roots {
         check_root(root, source)?;
     }
@@ -82,7 +83,7 @@ fn check_settings(
     pattern: &Spanned<String>,
     settings: &StackConfig,
     config: &InfraConfig,
-    source: &Source<'_>,
+    source: &YamlSource<'_>,
 ) -> Result<()> {
     if let Some(pool) = &settings.pool {
         check_pool(pool, config, source)?;
@@ -95,7 +96,7 @@ fn check_workspace(
     pattern: &Spanned<String>,
     (name, settings): (&str, Option<&StackConfig>),
     config: &InfraConfig,
-    source: &Source<'_>,
+    source: &YamlSource<'_>,
 ) -> Result<()> {
     let wrong = |message: String| source.wrong(pattern.referenced, message);
     if name.contains('@') || !StackWorkspace::is_name(name) {
@@ -121,7 +122,7 @@ fn check_workspace(
 }
 
 /// A state can come along with one stack only.
-fn check_was(pattern: &Spanned<String>, was: &Spanned<String>, source: &Source<'_>) -> Result<()> {
+fn check_was(pattern: &Spanned<String>, was: &Spanned<String>, source: &YamlSource<'_>) -> Result<()> {
     let is_glob = |text: &str| text.contains(['*', '?', '[', '{']);
     let flaw = if is_glob(&pattern.value) {
         format!("`was` of `{}` would hold for several stacks", pattern.value)
@@ -138,7 +139,7 @@ fn check_was(pattern: &Spanned<String>, was: &Spanned<String>, source: &Source<'
 }
 
 /// A sign in a name that ends it would set another variable than the one that is read here.
-fn check_variable(pattern: &Spanned<String>, name: &str, value: &str, source: &Source<'_>) -> Result<()> {
+fn check_variable(pattern: &Spanned<String>, name: &str, value: &str, source: &YamlSource<'_>) -> Result<()> {
     let is_name = !name.is_empty() && !name.contains(|sign: char| sign == '=' || sign.is_control());
     if is_name && !value.contains('\0') {
         return Ok(());
@@ -149,7 +150,7 @@ fn check_variable(pattern: &Spanned<String>, name: &str, value: &str, source: &S
     Err(source.wrong(pattern.referenced, message).hint("write it as `NAME: value`"))
 }
 
-fn check_root(root: &Spanned<String>, source: &Source<'_>) -> Result<()> {
+fn check_root(root: &Spanned<String>, source: &YamlSource<'_>) -> Result<()> {
     let leaves = Path::new(&root.value)
         .components()
         .any(|part| matches!(part, Component::ParentDir | Component::RootDir | Component::Prefix(_)));
@@ -160,7 +161,7 @@ fn check_root(root: &Spanned<String>, source: &Source<'_>) -> Result<()> {
     Err(source.wrong(root.referenced, message))
 }
 
-fn check_pattern(pattern: &Spanned<String>, source: &Source<'_>) -> Result<()> {
+fn check_pattern(pattern: &Spanned<String>, source: &YamlSource<'_>) -> Result<()> {
     let Err(error) = globset::GlobBuilder::new(&pattern.value).literal_separator(true).build() else {
         return Ok(());
     };
@@ -168,7 +169,7 @@ fn check_pattern(pattern: &Spanned<String>, source: &Source<'_>) -> Result<()> {
     Err(source.wrong(pattern.referenced, message).detail(error.kind().to_string()))
 }
 
-fn check_pool(pool: &Spanned<String>, config: &InfraConfig, source: &Source<'_>) -> Result<()> {
+fn check_pool(pool: &Spanned<String>, config: &InfraConfig, source: &YamlSource<'_>) -> Result<()> {
     if config.pools.contains_key(&pool.value) {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_saphyr::Spanned;
 
-use super::config::StackConfig;
+use super::stack_config::StackConfig;
 use crate::model::project::Layers;
 
 /// `stacks:` as written: where they are, whether numbers order them, settings by pattern.

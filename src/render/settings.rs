@@ -4,17 +4,22 @@
 //! Paths are checked to stay inside the project; nothing but `makejinja.toml` is read. Begin at
 //! [`resolve`].
 
+mod makejinja_toml;
+mod marks;
+mod pattern;
+
+pub use marks::Marks;
+pub use pattern::matches_glob;
+
 use std::path::{Component, Path};
 
 use serde_json::Value;
 
-use super::built_in;
-use super::makejinja_toml::{self, MakejinjaToml};
-use super::pattern;
-use super::rewrite::Marks;
+use super::sources::built_in;
 use crate::error::{Error, Result};
 use crate::model::Values;
 use crate::model::project::{ConfigureSettings, Delimiters, Undefined};
+use makejinja_toml::MakejinjaToml;
 
 /// The conventional folder of templates.
 const INPUT: &str = "templates/config";
@@ -98,7 +103,7 @@ impl RenderSettings {
             data: Vec::new(),
             data_vars: Values::new(),
             derive: None,
-            marks: marks(&Delimiters::Seed),
+            marks: marks(&Delimiters::Hash),
             undefined: UndefinedMode::Strict,
             whitespace: Whitespace::default(),
             suffix: ".j2".to_owned(),
@@ -181,10 +186,10 @@ pub fn resolve(root: &Path, configure: &ConfigureSettings) -> Result<RenderSetti
     Ok(settings)
 }
 
-/// The built-in templates are written with the seed's delimiters, and share parts that are no files.
+/// The built-in templates are written with `#` delimiters, and share parts that are not written as files.
 fn prepare_for_built_in(settings: &mut RenderSettings) -> Result<()> {
-    if settings.marks != marks(&Delimiters::Seed) {
-        return Err(Error::invalid("built-in templates need `delimiters: seed`")
+    if settings.marks != marks(&Delimiters::Hash) {
+        return Err(Error::invalid("built-in templates need `delimiters: hash`")
             .at("infra.yaml")
             .hint("copy the set into the project to change its delimiters: `infra new --example …`"));
     }
@@ -246,7 +251,7 @@ fn marks(delimiters: &Delimiters) -> Marks {
         comment: pair(comment),
     };
     match delimiters {
-        Delimiters::Seed => of(("#%", "%#"), ("#{", "}#"), ("#|", "#|")),
+        Delimiters::Hash => of(("#%", "%#"), ("#{", "}#"), ("#|", "#|")),
         Delimiters::Jinja => of(("{%", "%}"), ("{{", "}}"), ("{#", "#}")),
         Delimiters::Custom { block, variable, comment } => {
             Marks { block: block.clone(), variable: variable.clone(), comment: comment.clone() }

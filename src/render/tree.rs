@@ -11,12 +11,12 @@ use std::sync::{Arc, LazyLock, PoisonError};
 use minijinja::Environment as Jinja;
 use regex::Regex;
 
-use super::engine::{Engine, STACK, Templates, add_values, on_a_large_stack, template_path};
-use super::fault::{Told, tell};
-use super::limits::MAX_TEXT;
-use super::rewrite::{names_in, tags_in, unclosed};
+use super::jinja::{
+    Engine, MAX_TEXT, STACK, TemplateFailure, Templates, add_values, missing_name, names_in,
+    on_a_large_stack, tags_in, template_failure, template_path, unclosed,
+};
 use super::settings::inside;
-use super::{GeneratedFile, SourceFile, derive, undefined};
+use super::{GeneratedFile, SourceFile, derive};
 use crate::error::{Error, Result};
 use crate::model::{Values, nearest};
 
@@ -183,7 +183,7 @@ impl<'a> Tree<'a> {
     }
 
     fn render_text(&self, source: &SourceFile) -> Result<String> {
-        let failed = |error: &minijinja::Error| self.explain(source, tell(error));
+        let failed = |error: &minijinja::Error| self.explain(source, template_failure(error));
         let own;
         let jinja = match self.sharing_of(source) {
             Sharing::All => &self.jinja,
@@ -196,7 +196,7 @@ impl<'a> Tree<'a> {
         let text = template.render(()).map_err(|error| failed(&error))?;
         if text.len() > MAX_TEXT {
             let words = "its output is too large".to_owned();
-            return Err(self.explain(source, Told { words, ..Told::default() }));
+            return Err(self.explain(source, TemplateFailure { words, ..TemplateFailure::default() }));
         }
         Ok(text)
     }
@@ -219,23 +219,23 @@ impl<'a> Tree<'a> {
     }
 
     /// Tells where a template failed, shows that line of the template, and no value.
-    fn explain(&self, source: &SourceFile, told: Told) -> Error {
-        let name = told.template.as_deref().and_then(template_path).unwrap_or_else(|| source.path.clone());
+    fn explain(&self, source: &SourceFile, failure: TemplateFailure) -> Error {
+        let name = failure.template.as_deref().and_then(template_path).unwrap_or_else(|| source.path.clone());
         let place = self.sources.iter().find(|each| each.path == name).map_or(&name, |each| &each.origin);
-        let Some(number) = told.line else {
-            return Error::invalid(failure(source, &told.words)).at(place).hint_if(told.hint);
+        let Some(number) = failure.line else {
+            return Error::invalid(failure_message(source, &failure.words)).at(place).hint_if(failure.hint);
         };
         let line =
             self.templates.texts.get(&name).and_then(|text| text.lines().nth(number.saturating_sub(1)));
         let line = line.unwrap_or_default();
-        let unknown = told.undefined.then(|| self.unknown_name(&name, line)).flatten();
-        let path = told.undefined.then(|| self.missing_path(line)).flatten();
-        let hint = told.hint.clone().or_else(|| self.unclosed_part(&name, &told.words));
+        let unknown = failure.undefined.then(|| self.unknown_name(&name, line)).flatten();
+        let path = failure.undefined.then(|| self.missing_path(line)).flatten();
+        let hint = failure.hint.clone().or_else(|| self.unclosed_part(&name, &failure.words));
         let missing = unknown.as_ref().or(path.as_ref());
-        let words = missing.map_or(told.words, |name| format!("`{name}` is undefined"));
+        let words = missing.map_or(failure.words, |name| format!("`{name}` is undefined"));
         let guess = unknown
             .and_then(|name| nearest(&name, self.values.keys().map(String::as_str)).map(str::to_owned));
-        Error::invalid(failure(source, &words))
+        Error::invalid(failure_message(source, &words))
             .at(format!("{place}:{number}"))
             .detail(format!("{number} | {}", shorten(line)))
             .hint_if(guess.map(|guess| format!("did you mean `{guess}`?")).or(hint))
@@ -244,7 +244,7 @@ impl<'a> Tree<'a> {
     /// Returns the first access on a line that leads nowhere in the data.
     fn missing_path(&self, line: &str) -> Option<String> {
         let tags = tags_in(line, &self.engine.settings.marks);
-        tags.iter().find_map(|tokens| undefined::missing(tokens, self.values))
+        tags.iter().find_map(|tokens| missing_name(tokens, self.values))
     }
 
     /// Returns what a template that ends too early never closes.
@@ -297,7 +297,7 @@ fn unix_lines(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-fn failure(source: &SourceFile, words: &str) -> String {
+fn failure_message(source: &SourceFile, words: &str) -> String {
     format!("template `{}` does not render: {words}", source.origin)
 }
 

@@ -4,27 +4,24 @@
 //! Each kind of event has a small function of its own; `plans` shows what would change, `endings`
 //! how it ended.
 
+mod board;
 mod endings;
 mod plans;
+mod stack_output;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::causes::Causes;
-use super::details::Details;
+use super::ending::{Causes, Scope, Warnings};
 use super::failure::show_hints;
-use super::fit::{padded, shortened, text_width};
 use super::listen::Report;
-use super::live::Live;
-use super::plan_screen::Listed;
-use super::plan_text::visible;
-use super::scope::Scope;
-use super::terminal::{Terminal, Tone, Verbosity};
-use super::voices::Voices;
-use super::warnings::Warnings;
+use super::plan_view::{Details, Listed, visible};
+use super::screen::{Live, Terminal, Tone, Verbosity, padded, shortened, text_width};
 use crate::events::{Question, RunEvent};
 use crate::model::{Diagnostic, LockHolder, ResourceChange, RunCommand, Severity, StackId, Step, few};
+use board::Board;
+use stack_output::StackOutput;
 
 /// Returns the room for ids beside signs, words and times.
 fn id_room(columns: usize) -> usize {
@@ -54,7 +51,7 @@ pub struct Console {
     /// Whether plans are listed with the question.
     asks: bool,
     id_width: usize,
-    live: Live,
+    live: Live<Board>,
     /// When the run began; ages are told by it.
     started: Timestamp,
     /// Whether somebody said no and nothing was done, so that there is nothing more to say.
@@ -74,7 +71,7 @@ pub struct Console {
     /// Stacks of which was told that they wait for a lock.
     awaiting: BTreeSet<StackId>,
     /// What tofu writes, each stack for itself.
-    voices: Voices,
+    output: StackOutput,
 }
 
 impl Console {
@@ -89,7 +86,7 @@ impl Console {
             stacks: 0,
             asks: false,
             id_width: 0,
-            live: Live::new(0, terminal),
+            live: Live::new(Board::new(0), terminal),
             started: Timestamp::UNIX_EPOCH,
             nothing_done: false,
             asking: false,
@@ -99,7 +96,7 @@ impl Console {
             causes: Causes::default(),
             warnings: Warnings::default(),
             awaiting: BTreeSet::new(),
-            voices: Voices::default(),
+            output: StackOutput::default(),
         }
     }
 
@@ -117,7 +114,7 @@ impl Console {
 
     fn run_started(&mut self, (project, tofu): (&str, &str), stacks: &[StackId], parallelism: usize) {
         self.stacks = stacks.len();
-        self.live = Live::new(stacks.len(), self.terminal);
+        self.live = Live::new(Board::new(stacks.len()), self.terminal);
         let widest = stacks.iter().map(|id| text_width(id.as_str())).max().unwrap_or(0);
         self.id_width = self.terminal.columns().map_or(widest, |columns| widest.min(id_room(columns)));
         let count = match stacks {
@@ -187,19 +184,20 @@ impl Console {
             let line = self.terminal.paint(Tone::Dim, &format!("    {stack} | {}", visible(text)));
             match (self.stacks, step) {
                 (1, _) => self.note(&line),
-                (_, Step::Apply) => self.speak(stack, line),
-                _ => self.voices.hold(stack, line),
+                (_, Step::Apply) => self.show_line(stack, line),
+                _ => self.output.hold(stack, line),
             }
         }
     }
 
-    fn speak(&mut self, stack: &StackId, line: String) {
-        self.voices.speak(stack, line).iter().for_each(|line| self.note(line));
+    /// Shows a line of a stack that changes something, or keeps it until the stack before it is done.
+    fn show_line(&mut self, stack: &StackId, line: String) {
+        self.output.write(stack, line).iter().for_each(|line| self.note(line));
     }
 
-    /// Shows what a stack said that rests now.
-    fn hear(&mut self, stack: &StackId) {
-        self.voices.rest(stack).iter().for_each(|line| self.note(line));
+    /// Shows the lines that were kept for a stack that has stopped writing.
+    fn show_output(&mut self, stack: &StackId) {
+        self.output.release(stack).iter().for_each(|line| self.note(line));
     }
 
     /// One stack's resources are lines; those of many are only glimpsed in the live view.
@@ -213,7 +211,7 @@ impl Console {
             self.note(&self.terminal.paint(Tone::Dim, &format!("      {text}")));
         } else if self.terminal.verbosity() == Verbosity::Verbose {
             let line = self.terminal.paint(Tone::Dim, &format!("    {stack} | {text}"));
-            self.speak(stack, line);
+            self.show_line(stack, line);
         }
     }
 
@@ -280,7 +278,7 @@ impl Report for Console {
 
     fn question(&mut self, question: &Question) {
         self.live.pause();
-        self.voices.all().iter().for_each(|line| self.note(line));
+        self.output.release_all().iter().for_each(|line| self.note(line));
         match question {
             Question::Apply { proposals, later } => self.list(proposals.iter().chain(later)),
             Question::Destroy { proposals, .. } => self.list(proposals.iter()),

@@ -1,7 +1,7 @@
 //! An error on the screen: heading, body, hints.
 
-use super::plan_text::visible;
-use super::terminal::{Terminal, Tone};
+use super::plan_view::visible;
+use super::screen::{Terminal, Tone};
 use crate::error::Error;
 use crate::model::{StackError, StackId};
 

@@ -1,7 +1,7 @@
 //! The events as JSON, one a line, on stdout.
 
 use super::listen::Report;
-use super::terminal::Terminal;
+use super::screen::Terminal;
 use crate::events::RunEvent;
 
 /// Streams events to a machine.

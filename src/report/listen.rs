@@ -2,8 +2,7 @@
 
 use tokio::sync::oneshot;
 
-use super::prompt;
-use super::terminal::Terminal;
+use super::screen::{Asking, ask};
 use crate::events::{Answer, Message, Messages, Question, RunEvent};
 
 /// Something that consumes events.
@@ -13,15 +12,6 @@ pub trait Report {
 
     /// Shows what a question is about and makes room for it.
     fn question(&mut self, _question: &Question) {}
-}
-
-/// Whether there is somebody to ask.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Asking {
-    /// The person at this terminal.
-    Person(Terminal),
-    /// Nobody: every answer is no.
-    Nobody,
 }
 
 /// Listens until the engine has nothing more to say.
@@ -44,7 +34,7 @@ async fn answer(asking: Asking, question: &Question, mut reply: oneshot::Sender<
         return;
     };
     let answer = tokio::select! {
-        answer = prompt::ask(&terminal, question) => answer,
+        answer = ask(&terminal, question) => answer,
         () = reply.closed() => {
             // The cursor stands behind the question, or behind the terminal's own `^C`.
             terminal.alert("");

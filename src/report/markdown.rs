@@ -8,9 +8,8 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::causes::{SharedCause, shared_causes};
+use super::ending::{SharedCause, count_columns, count_line, result_sign, result_words, shared_causes};
 use super::listen::Report;
-use super::summary;
 use crate::atomic_file;
 use crate::events::RunEvent;
 use crate::model::{ResourceChange, RunReport, StackError, StackId, StackReport};
@@ -46,14 +45,14 @@ impl MarkdownSummary {
 
     fn text(&self, report: &RunReport) -> String {
         let title = format!("### {} · {}\n\n", escaped(&self.project), report.command.name());
-        let columns = summary::count_columns(report);
+        let columns = count_columns(report);
         let names: String = columns.iter().map(|(name, _)| format!(" {name} |")).collect();
         let mut text =
             format!("{title}| stack | result |{names}\n|---|---|{}\n", "---:|".repeat(columns.len()));
         for stack in &report.stacks {
             text.push_str(&row(report, stack));
         }
-        text.push_str(&format!("\n{}\n", summary::count_line(report)));
+        text.push_str(&format!("\n{}\n", count_line(report)));
         let causes = shared_causes(report);
         causes.iter().for_each(|cause| text.push_str(&details_of(cause)));
         let alone = |stack: &&StackReport| !causes.iter().any(|cause| cause.hits(&stack.id));
@@ -129,13 +128,13 @@ impl Report for MarkdownSummary {
 }
 
 fn row(report: &RunReport, stack: &StackReport) -> String {
-    let (id, words) = (escaped(stack.id.as_str()), escaped(&summary::words(report.command, stack)));
-    let counts = summary::count_columns(report);
+    let (id, words) = (escaped(stack.id.as_str()), escaped(&result_words(report.command, stack)));
+    let counts = count_columns(report);
     let counts: String = counts.iter().map(|(_, count)| format!(" {} |", count(stack))).collect();
-    format!("| {id} | {} {words} |{counts}\n", summary::sign(stack))
+    format!("| {id} | {} {words} |{counts}\n", result_sign(stack))
 }
 
-/// Makes a text harmless in a table and in HTML.
+/// Escapes a text for a table and for HTML.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('|', "\\|");
     text.replace(['\n', '\r'], " ")

@@ -14,7 +14,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-pub use place::Place;
+pub use place::EditPlace;
 use record::Record;
 use shred::shred;
 use zeroize::Zeroizing;
@@ -49,7 +49,7 @@ pub struct LeftOver {
 
 impl EditFolder {
     /// Writes plaintext for an editor; `sealed` are the encrypted bytes that it belongs to.
-    pub fn create(place: &Place, original: &Path, sealed: &[u8], plaintext: &[u8]) -> Result<Self> {
+    pub fn create(place: &EditPlace, original: &Path, sealed: &[u8], plaintext: &[u8]) -> Result<Self> {
         let record = Record::new(original, sealed)?;
         let dir = place.base().join(record::dir_name()?);
         new_dir(&dir)?;

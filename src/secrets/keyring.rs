@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-use super::identities::{self, FoundKey, FoundKeys, Identities, Prompt, Sources};
-use super::sops::creation_rules::CreationRules;
-use super::sops::format::Format;
-use super::sops::stores::Layout;
-use super::sops::{Input, SopsFile, is_encrypted, recipients_of};
-use super::vault::{self, Origins, Passwords, is_vault, password_program, vault_ids, withheld_password};
+use super::identities::{self, FoundKey, Identities, Prompt, Sources};
+pub use super::key_trust::KeyTrust;
+use super::sops::{CreationRules, Format, Input, Layout, SopsFile, is_encrypted, recipients_of};
+use super::vault::{
+    self, PasswordOrigins, Passwords, is_vault, password_program, vault_ids, withheld_password,
+};
 use crate::error::{Error, Kind, Result, io};
 use crate::model::Environment;
 use crate::model::project::SecretsSettings;
@@ -39,24 +39,6 @@ pub struct KeyPlaces<'a> {
     pub trust: KeyTrust,
     /// For the programs that print keys.
     pub interrupts: &'a Interrupts,
-}
-
-/// What may be used to open files beside what the caller named and the project holds.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct KeyTrust {
-    /// Keys and passwords of the person, outside of the project.
-    pub found: FoundKeys,
-    /// Whether a program that `infra.yaml` names may run to print a password.
-    pub programs: bool,
-}
-
-impl KeyTrust {
-    /// Everything: the project is trusted.
-    pub const ALL: Self = Self { found: FoundKeys::Used, programs: true };
-    /// Nothing, until somebody said yes.
-    pub const NONE: Self = Self { found: FoundKeys::Withheld, programs: false };
-    /// The person's keys, but no program: what is opened goes to the person alone.
-    pub const NO_PROGRAMS: Self = Self { found: FoundKeys::Used, programs: false };
 }
 
 /// The keys of a run.
@@ -113,9 +95,9 @@ impl<'p> Keyring<'p> {
         self.passwords.get_or_try_init(|| Passwords::load(ids, env, dir, interrupts)).await
     }
 
-    fn origins(&self) -> Origins<'_> {
+    fn origins(&self) -> PasswordOrigins<'_> {
         let KeyPlaces { env, dir, project, settings, vault_ids, password_files, trust, .. } = self.places;
-        Origins {
+        PasswordOrigins {
             env,
             dir,
             root: project.unwrap_or(dir),
@@ -148,7 +130,7 @@ impl<'p> Keyring<'p> {
 
     /// Returns the program that prints a vault password, if `infra.yaml` names one.
     pub fn password_program(&self) -> Option<PathBuf> {
-        let Origins { root, settings_file, env, .. } = self.origins();
+        let PasswordOrigins { root, settings_file, env, .. } = self.origins();
         password_program(root, settings_file?, env)
     }
 

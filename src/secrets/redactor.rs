@@ -8,6 +8,7 @@
 
 mod base64_forms;
 mod escapes;
+mod form;
 mod forms;
 mod json;
 mod matcher;

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::keyring::{Keyring, OpenedFile, is_sealed};
-use super::sops::creation_rules::{CreationRule, CreationRules};
-use super::sops::{Input, encrypt_new};
+use super::sops::{CreationRule, CreationRules, Input, encrypt_new};
 use crate::error::{Error, Kind, Result, io};
 
 /// Returns the encrypted form of a rendered file; `existing` is what lies in its place.

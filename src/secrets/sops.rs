@@ -5,25 +5,24 @@
 
 mod cipher;
 pub mod creation_rules;
-mod data_key;
 mod file;
 pub mod format;
 mod go_regex;
-mod key_group;
-mod key_wrapping;
+mod keys;
 mod mac;
 mod metadata;
 mod plaintext;
 mod refusal;
 mod seal;
 mod selection;
-mod shamir;
 pub mod stores;
 pub mod tree;
-mod tree_path;
-mod walk;
+
+pub use creation_rules::{CreationRule, CreationRules};
+pub use format::Format;
+pub use stores::Layout;
 
 pub use file::{Input, RecipientChange, SopsFile, encrypt_new, is_encrypted, recipients_of, updated_keys};
 pub use mac::MacScope;
 pub use selection::Selection;
-pub use tree_path::TreePath;
+pub use tree::TreePath;

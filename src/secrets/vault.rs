@@ -13,7 +13,7 @@ mod sources;
 
 pub use opened::Opened;
 pub use passwords::{Ask, Passwords};
-pub use sources::{Origins, Source, VaultId, password_program, vault_ids, withheld_password};
+pub use sources::{PasswordOrigins, PasswordSource, VaultId, password_program, vault_ids, withheld_password};
 
 /// Returns whether the bytes of a file are an Ansible Vault, whatever its version.
 pub fn is_vault(bytes: &[u8]) -> bool {

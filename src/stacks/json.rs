@@ -2,7 +2,7 @@
 //! by its labels. Begin at [`read`].
 
 use super::facts::{BackendBlock, Facts, ModuleBlock, RemoteState};
-use crate::syntax::json::{self, Entry, Node};
+use crate::syntax::json::{self, JsonEntry as Entry, Node};
 use crate::syntax::setting::{Setting, Settings};
 use crate::syntax::{Fault, line_and_column};
 

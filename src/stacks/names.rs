@@ -4,9 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::settings::{Pattern, is_glob};
-use crate::model::nearest::{distance, tolerance};
 use crate::model::stack::leading_number;
-use crate::model::{Stack, StackId, nearest};
+use crate::model::{Stack, StackId, distance, nearest, tolerance};
 
 /// Why a name means nothing, or too much.
 #[derive(Debug, PartialEq)]

@@ -2,7 +2,7 @@
 //! all entries are kept in their order. Begin at [`read`].
 
 use super::Fault;
-use super::tokens::end_while;
+use super::scan::end_while;
 
 /// How deep values are kept; deeper ones are passed over.
 const DEEPEST: usize = 64;
@@ -21,7 +21,7 @@ pub enum Node {
     /// A list.
     List(Vec<Node>),
     /// An object.
-    Object(Vec<Entry>),
+    Object(Vec<JsonEntry>),
     /// What is too deep to be looked into.
     Deep,
 }
@@ -49,7 +49,7 @@ impl Node {
 
 /// An entry of an object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct JsonEntry {
     /// Its name.
     pub name: String,
     /// Where its name stands.
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Vec<Entry> {
+    fn object(&mut self, depth: usize) -> Vec<JsonEntry> {
         let mut entries = Vec::new();
         self.at += 1;
         if self.peek() == Some(b'}') {
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         entries
     }
 
-    fn entry(&mut self, depth: usize) -> Option<Entry> {
+    fn entry(&mut self, depth: usize) -> Option<JsonEntry> {
         if self.peek() != Some(b'"') {
             return self.wrong("expected a name in quotes");
         }
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
             return self.wrong("expected `:`");
         }
         self.at += 1;
-        Some(Entry { name, at, value: self.value(depth)? })
+        Some(JsonEntry { name, at, value: self.value(depth)? })
     }
 
     fn list(&mut self, depth: usize) -> Vec<Node> {

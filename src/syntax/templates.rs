@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::tokens::{comment_end, end_while, is_in_name, is_name_start, line_end};
+use super::scan::{comment_end, end_while, is_in_name, is_name_start, line_end};
 
 /// How a template begins.
 #[derive(Clone, Debug)]

@@ -3,33 +3,30 @@
 //! Each function takes an [`Invocation`] that already has program, directory and
 //! environment, and returns the full call.
 
-use std::ffi::OsString;
+mod narration;
+mod state_calls;
+mod subcommand;
+mod variable_flags;
+mod workspace_calls;
+
+pub use narration::Narration;
+pub use state_calls::{
+    PushMode, StateEdit, force_unlock, state_edit, state_list, state_pull, state_push, state_push_with,
+};
+pub use subcommand::{Evaluation, subcommand};
+pub use variable_flags::{with_default_variables, with_early_variables};
+pub use workspace_calls::{listed_workspaces, workspace_list, workspace_new};
+
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::variables::{Assignment, VariableSource, to_tfvars};
-use super::{Flavour, Tofu};
 pub use crate::model::PlanMode;
 use crate::model::project::BackendConfig;
 use crate::process::Invocation;
-
-/// How a tofu tells what it does to a machine while a person can still read it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Narration {
-    /// Text on stdout, messages on a pipe of their own (`-json-into`, from 1.12).
-    Both,
-    /// Messages on stdout only (`-json`).
-    MessagesOnly,
-}
-
-impl Narration {
-    /// Returns what a tofu can do; Terraform has no `-json-into`.
-    pub fn of(tofu: &Tofu) -> Self {
-        let new_enough = (tofu.version.major, tofu.version.minor) >= (1, 12);
-        if new_enough && tofu.flavour == Flavour::OpenTofu { Self::Both } else { Self::MessagesOnly }
-    }
-}
+use narration::narrated;
+use variable_flags::{joined, with_variables};
 
 /// Returns what tells tofu what a plan is for.
 const fn mode_flag(mode: PlanMode) -> Option<&'static str> {
@@ -141,26 +138,6 @@ pub fn test(base: Invocation, test: TestCall<'_>, narration: Narration) -> Invoc
     narrated(call.args(test.extra), narration).guarded()
 }
 
-fn with_variables(call: Invocation, sources: &[VariableSource]) -> Invocation {
-    sources.iter().fold(call, |call, source| match source {
-        VariableSource::File(file) => call.arg(joined("-var-file=", file)),
-        VariableSource::Text(text) => call.feed("-var-file=", text.as_bytes().to_vec()),
-    })
-}
-
-/// Gives a call, still without a subcommand, variables that it evaluates before anything else.
-///
-/// Every subcommand of OpenTofu that loads a configuration takes them.
-pub fn with_early_variables(base: Invocation, sources: &[VariableSource]) -> Invocation {
-    sources.iter().fold(base, |base, source| match source {
-        VariableSource::File(file) => base.first_flag(joined("-var-file=", file)),
-        VariableSource::Text(text) => {
-            let (base, path) = base.feed_quietly(text.as_bytes().to_vec());
-            base.first_flag(format!("-var-file={path}"))
-        }
-    })
-}
-
 /// Returns the call that writes a saved plan, or the state, for people.
 pub fn show(base: Invocation, plan: Option<&Path>) -> Invocation {
     base.args(["show", "-no-color"]).args(plan)
@@ -182,80 +159,6 @@ pub fn outputs(base: Invocation) -> Invocation {
     base.args(["output", "-no-color", "-json"])
 }
 
-/// Returns the call that lists the resources of a state.
-pub fn state_list(base: Invocation, extra: &[String]) -> Invocation {
-    base.args(["state", "list", "-no-color"]).args(extra)
-}
-
-/// Returns the call that writes a whole state, decrypted, to stdout.
-pub fn state_pull(base: Invocation) -> Invocation {
-    base.args(["state", "pull", "-no-color"])
-}
-
-/// Returns the call that stores a whole state; it comes through a pipe.
-pub fn state_push(base: Invocation, state: Vec<u8>) -> Invocation {
-    base.args(["state", "push", "-no-color"]).feed("", state)
-}
-
-/// What a push may overwrite.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum PushMode {
-    /// Only an older state of the same lineage.
-    Careful,
-    /// Anything.
-    Forced,
-}
-
-/// Returns the call that stores a whole state, whatever was there if that is wanted.
-pub fn state_push_with(base: Invocation, state: Vec<u8>, mode: PushMode) -> Invocation {
-    let call = base.args(["state", "push", "-no-color"]);
-    let call = if mode == PushMode::Forced { call.arg("-force") } else { call };
-    call.feed("", state)
-}
-
-/// A look at one resource of a state, or a change of where resources stand in it.
-#[derive(Clone, Copy, Debug)]
-pub enum StateEdit<'a> {
-    /// Shows a resource.
-    Show(&'a str),
-    /// Forgets resources.
-    Remove(&'a [String]),
-    /// Gives a resource another address.
-    Move(&'a str, &'a str),
-}
-
-impl StateEdit<'_> {
-    /// Returns whether the state is different afterwards.
-    pub const fn changes(&self) -> bool {
-        !matches!(self, Self::Show(_))
-    }
-}
-
-/// Returns the call of an edit.
-pub fn state_edit(base: Invocation, edit: StateEdit<'_>) -> Invocation {
-    match edit {
-        StateEdit::Show(address) => base.args(["state", "show", "-no-color", address]),
-        StateEdit::Remove(addresses) => base.args(["state", "rm", "-no-color"]).args(addresses),
-        StateEdit::Move(from, to) => base.args(["state", "mv", "-no-color", from, to]),
-    }
-}
-
-/// Returns the call that lists the workspaces of a backend; only 1.12 and later have it as JSON.
-pub fn workspace_list(base: Invocation) -> Invocation {
-    base.args(["workspace", "list"])
-}
-
-/// Returns the call that makes a workspace.
-pub fn workspace_new(base: Invocation, name: &str) -> Invocation {
-    base.args(["workspace", "new", "-no-color", name])
-}
-
-/// Returns the names in what tofu lists; a star stands before the one in use.
-pub fn listed_workspaces(text: &str) -> Vec<String> {
-    let names = text.lines().map(|line| line.trim_start_matches('*').trim());
-    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
-}
-
 /// Returns the call that formats folders.
 pub fn fmt(base: Invocation, mode: FmtMode, folders: &[std::path::PathBuf]) -> Invocation {
     let call = base.args(["fmt", "-no-color"]);
@@ -272,84 +175,17 @@ pub enum FmtMode {
     Check,
 }
 
-/// Returns the call that releases a lock in a backend this program does not serve.
-pub fn force_unlock(base: Invocation, id: &str) -> Invocation {
-    base.args(["force-unlock", "-no-color", "-force", id])
-}
-
-/// What a subcommand evaluates of a configuration.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Evaluation {
-    /// All of it.
-    Everything,
-    /// What must be known before anything else: encryption, backend, sources of modules.
-    Early,
-    /// Nothing, and it takes no variables.
-    Nothing,
-}
-
-/// Returns the words of the subcommand among a user's own arguments, and what it evaluates.
-pub fn subcommand(args: &[OsString]) -> (Vec<&str>, Evaluation) {
-    let mut words = args.iter().filter_map(|arg| arg.to_str()).skip_while(|arg| arg.starts_with('-'));
-    let Some(first) = words.next() else { return (Vec::new(), Evaluation::Nothing) };
-    let second = words.next().filter(|word| !word.starts_with('-'));
-    match (first, second) {
-        ("plan" | "apply" | "destroy" | "refresh" | "import" | "console" | "test", _) => {
-            (vec![first], Evaluation::Everything)
-        }
-        ("state" | "workspace", Some(second))
-        | ("providers", Some(second @ ("lock" | "mirror" | "schema"))) => {
-            (vec![first, second], Evaluation::Early)
-        }
-        (
-            "init" | "get" | "validate" | "output" | "show" | "graph" | "providers" | "force-unlock"
-            | "taint" | "untaint",
-            _,
-        ) => (vec![first], Evaluation::Early),
-        _ => (vec![first], Evaluation::Nothing),
-    }
-}
-
-/// Returns a call in which a subcommand gets variables although its arguments are the user's own.
-pub fn with_default_variables(base: Invocation, words: &[&str], sources: &[VariableSource]) -> Invocation {
-    let mut flags = Vec::new();
-    let mut base = base;
-    for source in sources {
-        match source {
-            VariableSource::File(file) => flags.push(format!("'-var-file={}'", file.display())),
-            VariableSource::Text(text) => {
-                let (fed, path) = base.feed_quietly(text.as_bytes().to_vec());
-                flags.push(format!("-var-file={path}"));
-                base = fed;
-            }
-        }
-    }
-    let name = format!("TF_CLI_ARGS_{}", words.join("_").replace('-', "_"));
-    if flags.is_empty() { base } else { base.env(&name, &flags.join(" ")) }
-}
-
-fn narrated(call: Invocation, narration: Narration) -> Invocation {
-    match narration {
-        Narration::Both => call.tap("-json-into="),
-        Narration::MessagesOnly => call.arg("-json"),
-    }
-}
-
 fn lock_timeout(timeout: Option<&str>) -> Option<String> {
     timeout.map(|timeout| format!("-lock-timeout={timeout}"))
 }
 
-fn joined(flag: &str, path: &Path) -> OsString {
-    let mut arg = OsString::from(flag);
-    arg.push(path);
-    arg
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
     use crate::model::Environment;
-    use crate::tofu::Source;
+    use crate::tofu::{Flavour, Tofu, TofuSource};
 
     fn base() -> Invocation {
         Invocation::new("tofu", "/", Environment::default())
@@ -358,7 +194,8 @@ mod tests {
     #[test]
     fn a_plan_before_1_12_speaks_json_on_stdout() {
         let version = semver::Version::new(1, 11, 14);
-        let tofu = Tofu { path: "tofu".into(), version, flavour: Flavour::OpenTofu, source: Source::Path };
+        let tofu =
+            Tofu { path: "tofu".into(), version, flavour: Flavour::OpenTofu, source: TofuSource::Path };
 
         let call = init(base(), InitBackend::No, &[], Narration::of(&tofu));
 

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::error::Kind;
-use crate::model::diagnostic::is_in;
+use crate::model::is_in;
 use crate::model::{Diagnostic, StackError, StackId};
 
 /// What the hints can name.

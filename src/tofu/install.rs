@@ -17,16 +17,14 @@ mod signature;
 use semver::Version;
 
 use self::download::Failure;
-use self::place::{Place, Staging};
+use self::place::{InstallPlace, Staging};
 pub use self::receipt::{Origin, Receipt, receipt};
-pub use self::release::{ReleaseSource, newest_release};
-use super::binary::{LocateRequest, Source, Tofu, tofu};
-use super::known_versions::KnownVersions;
-use super::probe;
-use super::progress::Progress;
+pub use self::release::newest_release;
+use super::binary::{KnownVersions, LocateRequest, Progress, Tofu, TofuSource, ask_version, on_path};
 use super::version::{Flavour, Identity};
 use crate::error::{Error, Result};
 use crate::model::Environment;
+use crate::process::is_executable;
 
 /// One install on its way: what is asked for, where it is put together, who is told.
 #[derive(Clone, Copy)]
@@ -43,7 +41,7 @@ pub(super) async fn install(
     version: &Version,
     progress: &dyn Fn(Progress),
 ) -> Result<Tofu> {
-    let place = Place::of(request.env, version)?;
+    let place = InstallPlace::of(request.env, version)?;
     let waiting = || progress(Progress::Waiting { version: version.clone() });
     let _lock = lock::acquire(&place.lock_file(), request.interrupts, waiting).await?;
     if let Some(found) = installed(request, version).await? {
@@ -59,18 +57,18 @@ pub(super) async fn install(
 
 /// Returns an installed version if it is there and runs; a damaged one counts as missing.
 pub(super) async fn installed(request: &LocateRequest<'_>, version: &Version) -> Result<Option<Tofu>> {
-    let Ok(place) = Place::of(request.env, version) else { return Ok(None) };
+    let Ok(place) = InstallPlace::of(request.env, version) else { return Ok(None) };
     let path = place.binary();
-    if !probe::is_executable(&path) {
+    if !is_executable(&path) {
         return Ok(None);
     }
     if let Some(identity) = KnownVersions::of(request.env).recall(&path) {
-        return Ok(expected(&identity, version).then(|| tofu(path, identity, Source::Cache)));
+        return Ok(expected(&identity, version).then(|| Tofu::new(path, identity, TofuSource::Cache)));
     }
-    match probe::ask(request, &path).await {
+    match ask_version(request, &path).await {
         Ok(identity) if expected(&identity, version) => {
             KnownVersions::of(request.env).remember_always(&path, &identity);
-            Ok(Some(tofu(path, identity, Source::Cache)))
+            Ok(Some(Tofu::new(path, identity, TofuSource::Cache)))
         }
         Err(error) if error.kind() == crate::error::Kind::Interrupted => Err(error),
         Ok(_) | Err(_) => Ok(None),
@@ -89,7 +87,7 @@ async fn fetch_or_build(job: &Job<'_>) -> Result<Origin> {
         Err(Failure::Unreachable(error)) => error,
         Err(failure) => return Err(failure.into_error()),
     };
-    let Some(go) = probe::on_path(job.request.env, "go").into_iter().next() else {
+    let Some(go) = on_path(job.request.env, "go").into_iter().next() else {
         return Err(without_go(unreachable));
     };
     (job.progress)(Progress::Unreachable { why: unreachable.message().to_owned() });
@@ -116,9 +114,9 @@ async fn until_interrupted(
 }
 
 /// Checks that the staged binary runs, and moves it into its place.
-async fn finish(job: &Job<'_>, place: &Place, origin: Origin) -> Result<Tofu> {
+async fn finish(job: &Job<'_>, place: &InstallPlace, origin: Origin) -> Result<Tofu> {
     let staged = job.staging.binary();
-    let identity = probe::ask(job.request, &staged).await.map_err(|error| {
+    let identity = ask_version(job.request, &staged).await.map_err(|error| {
         error.hint("the cache folder must allow programs to run; `XDG_CACHE_HOME` names another one")
     })?;
     if !expected(&identity, job.version) {
@@ -130,10 +128,10 @@ async fn finish(job: &Job<'_>, place: &Place, origin: Origin) -> Result<Tofu> {
     }
     let sha256 = receipt::digest_of(&staged).await?;
     let receipt = Receipt { source: origin, sha256, installed_at: job.request.clock.now() };
-    place.settle(job.staging, &receipt)?;
+    place.take_over(job.staging, &receipt)?;
     let path = place.binary();
     KnownVersions::of(job.request.env).remember_always(&path, &identity);
-    Ok(tofu(path, identity, Source::Cache))
+    Ok(Tofu::new(path, identity, TofuSource::Cache))
 }
 
 fn expected(identity: &Identity, version: &Version) -> bool {

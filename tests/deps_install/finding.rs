@@ -1,6 +1,6 @@
 //! Which tofu is taken of those that are there already.
 
-use infra::tofu::{Flavour, Source, find};
+use infra::tofu::{Flavour, TofuSource, find};
 use semver::Version;
 
 use crate::world::World;
@@ -12,7 +12,7 @@ async fn a_tofu_on_the_path_that_suits_is_taken_and_nothing_is_installed() {
 
     let tofu = world.locate().await.expect("it suits");
 
-    assert_eq!((tofu.path, tofu.source), (path, Source::Path));
+    assert_eq!((tofu.path, tofu.source), (path, TofuSource::Path));
     assert_eq!((tofu.version, tofu.flavour), (Version::new(1, 13, 1), Flavour::OpenTofu));
     assert!(world.cache().is_empty());
 }
@@ -73,7 +73,7 @@ async fn a_named_binary_is_relative_to_the_project() {
 
     let tofu = world.locate().await.expect("it is named");
 
-    assert_eq!((tofu.path, tofu.source), (path, Source::Settings));
+    assert_eq!((tofu.path, tofu.source), (path, TofuSource::Settings));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use infra::secrets::sops::format::Format;
 use infra::secrets::sops::stores::{self, Layout};
-use infra::secrets::sops::tree::{Comment, Document, Entry, Item, Value};
+use infra::secrets::sops::tree::{Comment, Document, Item, ListEntry, Value};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom as _;
 use rand::{Rng as _, SeedableRng as _};
@@ -82,7 +82,7 @@ fn value(random: &mut StdRng, depth: usize) -> Value {
         0 if depth < 4 => Value::Map(map(random, depth + 1)),
         1 if depth < 4 => {
             let count = random.gen_range(0..4);
-            Value::List((0..count).map(|_| Entry::Value(value(random, depth + 1))).collect())
+            Value::List((0..count).map(|_| ListEntry::Value(value(random, depth + 1))).collect())
         }
         _ => scalar(random),
     }
@@ -108,8 +108,8 @@ fn is_readable(value: &Value, in_list: bool) -> bool {
             Item::Comment(_) => true,
         }),
         Value::List(entries) => entries.iter().all(|entry| match entry {
-            Entry::Value(value) => is_readable(value, true),
-            Entry::Comment(_) => true,
+            ListEntry::Value(value) => is_readable(value, true),
+            ListEntry::Comment(_) => true,
         }),
         _ => true,
     }

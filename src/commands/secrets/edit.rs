@@ -8,7 +8,7 @@ use super::{FileArgs, agrees, editor, refused, warn};
 use crate::commands::Context;
 use crate::error::{Error, Exit, Result};
 use crate::report::{Asking, show_error};
-use crate::secrets::editing::{EditFolder, Place, left_over};
+use crate::secrets::editing::{EditFolder, EditPlace as Place, left_over};
 use crate::secrets::keyring::{OpenedFile, not_sealed};
 use crate::secrets::sops::creation_rules::CreationRule;
 use crate::secrets::sops::encrypt_new;

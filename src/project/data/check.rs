@@ -11,10 +11,9 @@ use ipnet::IpNet;
 use regex::Regex;
 use serde_json::Value;
 
-use super::DataWarning;
 use super::fault::{self, Fault};
-use super::node::{Content, Entry, Node, Place, given};
-use super::slips;
+use super::node::{Content, DataPlace, MapEntry, Node, given, join};
+use super::{DataWarning, misspelt_keys};
 use crate::model::nearest;
 
 /// Gathers what is wrong and what is odd.
@@ -29,7 +28,7 @@ pub struct Checker {
 
 impl Checker {
     /// Checks the entries of a map; `place` is where a missing key would be missed.
-    pub fn map(&mut self, entries: &[Entry], place: Option<&Place>, schema: &Value, path: &str) {
+    pub fn map(&mut self, entries: &[MapEntry], place: Option<&DataPlace>, schema: &Value, path: &str) {
         let Some(properties) = schema["properties"].as_object() else { return };
         for (key, rule) in properties {
             if let Some(entry) = entries.iter().find(|entry| entry.key == *key) {
@@ -39,7 +38,7 @@ impl Checker {
         let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         for key in required.filter(|key| given(entries, key).is_none()) {
             let Some(place) = place else { continue };
-            let hint = slips::meant_for(key, entries, properties);
+            let hint = misspelt_keys::meant_for(key, entries, properties);
             let message = format!("`{}` is missing", join(path, key));
             self.faults.push(Fault::new(place, message).hint(hint));
         }
@@ -92,7 +91,7 @@ impl Checker {
     }
 
     /// Adds a warning.
-    pub fn warn(&mut self, place: &Place, message: String) {
+    pub fn warn(&mut self, place: &DataPlace, message: String) {
         self.warnings.push(DataWarning { place: place.clone(), message });
     }
 
@@ -130,7 +129,7 @@ impl Checker {
         self.faults.push(Fault::new(&node.place, message).found(found).hint(hint));
     }
 
-    /// Returns how to mend the usual slips: case, a `v` before a version, quotes, a word for true.
+    /// Returns how to correct the usual mistakes: case, a `v` before a version, quotes, a word for true.
     fn advice(&mut self, text: &str, schema: &Value) -> Option<String> {
         let meant = |text: &str| Some(format!("did you mean `{text}`?"));
         if types(schema).any(|name| name == "boolean") {
@@ -161,11 +160,6 @@ impl Checker {
         }
         self.patterns.get(pattern).and_then(Option::as_ref).is_none_or(|regex| regex.is_match(text))
     }
-}
-
-/// Returns the path of a key: `a`, then `a.b`.
-pub fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 fn in_range(number: Option<f64>, schema: &Value) -> bool {

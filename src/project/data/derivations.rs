@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::node::{Content, Entry, Node};
+use super::node::{Content, MapEntry, Node};
 use super::read::{self, DataFile};
 use super::{documents, no_map};
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ pub fn load_derivations(root: &Path, file: &DataFile) -> Result<Vec<Derivation>>
     Ok(derivations)
 }
 
-fn derivation(entry: &Entry) -> Result<Derivation> {
+fn derivation(entry: &MapEntry) -> Result<Derivation> {
     if !is_name(&entry.key) {
         let message = format!("`{}` is no name that a template could use", entry.key);
         return Err(Error::invalid(message).at(&entry.place).hint("names are letters, digits and `_`"));

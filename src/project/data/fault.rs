@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::node::{Content, Node, Place};
+use super::node::{Content, DataPlace, Node};
 use crate::error::Error;
 
 /// How many mistakes are shown one by one.
@@ -19,7 +19,7 @@ const SECRET_WORDS: [&str; 8] =
 #[derive(Debug)]
 pub struct Fault {
     /// Where it is.
-    pub place: Place,
+    pub place: DataPlace,
     /// The sentence that names the key and what was expected.
     pub message: String,
     /// What stands there instead.
@@ -30,7 +30,7 @@ pub struct Fault {
 
 impl Fault {
     /// Makes a fault without a found value or a hint.
-    pub fn new(place: &Place, message: String) -> Self {
+    pub fn new(place: &DataPlace, message: String) -> Self {
         Self { place: place.clone(), message, found: None, hint: None }
     }
 

@@ -19,7 +19,7 @@ const SCALAR_WEIGHT: usize = 32;
 
 /// Where something stands: file, line and column, the latter two from 1.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Place {
+pub struct DataPlace {
     /// The file as a person would name it, relative to the root.
     pub file: Arc<str>,
     /// The line.
@@ -28,7 +28,7 @@ pub struct Place {
     pub column: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DataPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -38,7 +38,7 @@ impl fmt::Display for Place {
 #[derive(Debug)]
 pub struct Node {
     /// Where it begins.
-    pub place: Place,
+    pub place: DataPlace,
     /// What it is.
     pub content: Content,
     weight: usize,
@@ -53,36 +53,36 @@ pub enum Content {
     /// A list.
     List(Vec<Arc<Node>>),
     /// A map, in the order of the file; no key stands in it twice.
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
 /// One key of a map and its value.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct MapEntry {
     /// The key.
     pub key: String,
     /// Where the key stands.
-    pub place: Place,
+    pub place: DataPlace,
     /// The value.
     pub value: Arc<Node>,
 }
 
 impl Node {
     /// Makes a node of a single value.
-    pub fn scalar(place: Place, value: Value) -> Self {
+    pub fn scalar(place: DataPlace, value: Value) -> Self {
         let text = value.as_str().map_or(0, str::len);
         Self { place, content: Content::Scalar(value), weight: SCALAR_WEIGHT + text, depth: 1 }
     }
 
     /// Makes a list; one that is too deep or too large is an error.
-    pub fn list(place: Place, items: Vec<Arc<Self>>) -> Result<Self> {
+    pub fn list(place: DataPlace, items: Vec<Arc<Self>>) -> Result<Self> {
         let weight = items.iter().fold(SCALAR_WEIGHT, |sum, item| sum.saturating_add(item.weight));
         let depth = items.iter().map(|item| item.depth).max().unwrap_or(0) + 1;
         Self { place, content: Content::List(items), weight, depth }.within_limits()
     }
 
     /// Makes a map; one that is too deep or too large is an error.
-    pub fn map(place: Place, entries: Vec<Entry>) -> Result<Self> {
+    pub fn map(place: DataPlace, entries: Vec<MapEntry>) -> Result<Self> {
         let weight = entries.iter().fold(SCALAR_WEIGHT, |sum, entry| sum.saturating_add(entry.weight()));
         let depth = entries.iter().map(|entry| entry.value.depth).max().unwrap_or(0) + 1;
         Self { place, content: Content::Map(entries), weight, depth }.within_limits()
@@ -108,7 +108,7 @@ impl Node {
     }
 
     /// Returns the entries of a map; nothing else has any.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[MapEntry] {
         match &self.content {
             Content::Map(entries) => entries,
             Content::Scalar(_) | Content::List(_) => &[],
@@ -142,7 +142,7 @@ impl Node {
     }
 }
 
-impl Entry {
+impl MapEntry {
     /// Returns about how many bytes it takes in memory.
     pub fn weight(&self) -> usize {
         self.value.weight.saturating_add(self.key.len() + SCALAR_WEIGHT)
@@ -150,12 +150,12 @@ impl Entry {
 }
 
 /// Returns the value of a key, where it is there and not null.
-pub fn given<'a>(entries: &'a [Entry], key: &str) -> Option<&'a Arc<Node>> {
+pub fn given<'a>(entries: &'a [MapEntry], key: &str) -> Option<&'a Arc<Node>> {
     entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value).filter(|value| !value.is_null())
 }
 
 /// Returns the values of entries, without places.
-pub fn to_values(entries: &[Entry]) -> Map<String, Value> {
+pub fn to_values(entries: &[MapEntry]) -> Map<String, Value> {
     entries.iter().map(|entry| (entry.key.clone(), entry.value.to_value())).collect()
 }
 
@@ -165,20 +165,25 @@ pub struct Budget(usize);
 
 impl Budget {
     /// Takes some bytes; an error where the file has taken too many.
-    pub fn take(&mut self, bytes: usize, place: &Place) -> Result<()> {
+    pub fn take(&mut self, bytes: usize, place: &DataPlace) -> Result<()> {
         self.0 = self.0.saturating_add(bytes);
         if self.0 > WEIGHT_LIMIT { Err(too_large(place)) } else { Ok(()) }
     }
 }
 
 /// Makes the error of lists and maps that are nested too deep.
-pub fn too_deep(place: &Place) -> Error {
+pub fn too_deep(place: &DataPlace) -> Error {
     Error::invalid(format!("`{}` is nested more than {DEPTH_LIMIT} levels deep", place.file)).at(place)
 }
 
-fn too_large(place: &Place) -> Error {
+fn too_large(place: &DataPlace) -> Error {
     let limit = WEIGHT_LIMIT / (1024 * 1024);
     Error::invalid(format!("`{}` holds more than {limit} MiB of values", place.file))
         .at(place)
         .hint("a data file describes a cluster; keep bulk data elsewhere")
+}
+
+/// Returns the path of a key: `a`, then `a.b`.
+pub fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::DataWarning;
-use super::lines::Lines;
-use super::node::Place;
+use super::formats::Lines;
+use super::node::DataPlace;
 use crate::error::{Error, Result, io};
 use crate::model::nearest;
 
@@ -90,7 +90,7 @@ pub fn find(root: &Path, files: &[DataFile], warnings: &mut Vec<DataWarning>) ->
 
 fn passed_over(name: Arc<str>) -> DataWarning {
     let message = "passed over: data files end in .yaml, .yml, .json or .toml".to_owned();
-    DataWarning { place: Place { file: name, line: 1, column: 1 }, message }
+    DataWarning { place: DataPlace { file: name, line: 1, column: 1 }, message }
 }
 
 fn missing(root: &Path, file: &DataFile) -> Error {

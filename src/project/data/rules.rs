@@ -3,20 +3,18 @@
 //! Begin at [`check`], which asks the schema first and gathers every mistake.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as MapEntry;
+use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use ipnet::IpNet;
 use serde_json::Value;
 
-use super::DataWarning;
 use super::check::Checker;
-use super::cluster::{ENABLING, NEEDED};
 use super::fault::{self, Fault};
-use super::node::{Content, Entry, Node, given};
-use super::schema::{cluster_schema, nodes_schema};
-use super::slips;
+use super::node::{Content, MapEntry, Node, given};
+use super::schema::{ENABLING, NEEDED, cluster_schema, nodes_schema};
+use super::{DataWarning, misspelt_keys};
 use crate::error::Result;
 
 /// What no two machines may share.
@@ -25,7 +23,7 @@ const UNIQUE: [&str; 3] = ["name", "address", "mac_addr"];
 const BETTER_UNIQUE: [&str; 1] = ["vm_id"];
 
 /// Checks merged data: the error has every mistake, the warnings what is odd.
-pub fn check(entries: &[Entry]) -> Result<Vec<DataWarning>> {
+pub fn check(entries: &[MapEntry]) -> Result<Vec<DataWarning>> {
     let mut checker = Checker::default();
     checker.map(entries, None, &whole_schema(), "");
     let nodes = given(entries, "nodes").map_or(&[][..], |nodes| nodes.items());
@@ -67,8 +65,8 @@ fn repeated<'a>(nodes: &'a [Arc<Node>], key: &str) -> Vec<(usize, usize, &'a Nod
         let value = node.get(key).filter(|value| matches!(value.content, Content::Scalar(_)));
         let Some(value) = value else { continue };
         match first.entry(identity(key, value)) {
-            MapEntry::Occupied(other) => found.push((index, *other.get(), &**value)),
-            MapEntry::Vacant(place) => {
+            Entry::Occupied(other) => found.push((index, *other.get(), &**value)),
+            Entry::Vacant(place) => {
                 place.insert(index);
             }
         }
@@ -85,7 +83,7 @@ fn identity(key: &str, value: &Node) -> String {
     }
 }
 
-fn inside_network(entries: &[Entry], nodes: &[Arc<Node>], faults: &mut Vec<Fault>) {
+fn inside_network(entries: &[MapEntry], nodes: &[Arc<Node>], faults: &mut Vec<Fault>) {
     let network = given(entries, "node_cidr").and_then(|node| node.as_str());
     let Some(network) = network.and_then(|text| text.parse::<IpNet>().ok()) else { return };
     for (index, node) in nodes.iter().enumerate() {
@@ -98,7 +96,7 @@ fn inside_network(entries: &[Entry], nodes: &[Arc<Node>], faults: &mut Vec<Fault
     }
 }
 
-fn proxmox(entries: &[Entry], nodes: &[Arc<Node>], checker: &mut Checker) {
+fn proxmox(entries: &[MapEntry], nodes: &[Arc<Node>], checker: &mut Checker) {
     let has = |key: &str| given(entries, key).is_some_and(|value| value.as_str() != Some(""));
     let given_keys: Vec<&str> = ENABLING.into_iter().filter(|key| has(key)).collect();
     if given_keys.len() < ENABLING.len() {
@@ -114,7 +112,7 @@ fn proxmox(entries: &[Entry], nodes: &[Arc<Node>], checker: &mut Checker) {
         );
         let empty = entries.iter().find(|entry| entry.key == **key).map(|entry| &entry.place);
         let hint = || "add it, or leave `proxmox_api_url` out".to_owned();
-        let meant = slips::misspelt(key, entries);
+        let meant = misspelt_keys::misspelt(key, entries);
         let hint = meant.map_or_else(hint, |other| format!("is `{other}` meant to be it?"));
         checker.faults.push(Fault::new(empty.unwrap_or(place), message).hint(Some(hint)));
     }
@@ -126,7 +124,7 @@ fn proxmox(entries: &[Entry], nodes: &[Arc<Node>], checker: &mut Checker) {
     }
 }
 
-fn half_enabled(entries: &[Entry], given_keys: &[&str]) -> Option<DataWarning> {
+fn half_enabled(entries: &[MapEntry], given_keys: &[&str]) -> Option<DataWarning> {
     let key = given_keys.first()?;
     let place = entries.iter().find(|entry| entry.key == **key).map(|entry| entry.place.clone())?;
     let other = ENABLING.iter().find(|other| *other != key)?;

@@ -1,11 +1,17 @@
 //! The JSON schemas of `cluster.yaml` and `nodes.yaml`, for editors and for our own check.
 
+mod cluster;
+mod forms;
+mod nodes;
+
+pub use cluster::{ENABLING, NEEDED};
+
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use super::cluster::ClusterData;
-use super::nodes::NodesData;
+use cluster::ClusterData;
+use nodes::NodesData;
 
 /// Returns the schema that editors check `cluster.yaml` with.
 pub fn cluster_schema() -> Value {

@@ -2,16 +2,17 @@
 
 use super::Console;
 use crate::model::{RunReport, StackReport, StackResult, human_duration};
-use crate::report::causes::{SharedCause, Telling, shared_causes};
+use crate::report::ending::{
+    Fold, SharedCause, Telling, count_line, is_quiet, next_steps, result_sign, result_table, result_tone,
+    result_words, shared_causes,
+};
 use crate::report::failure::show_stack_error;
-use crate::report::next_steps::next_steps;
-use crate::report::summary::{self, Fold};
-use crate::report::terminal::{Tone, Verbosity};
+use crate::report::screen::{Tone, Verbosity};
 
 impl Console {
     pub(super) fn stack_finished(&mut self, report: &StackReport) {
         self.live.finish(&report.id, report.result);
-        self.hear(&report.id);
+        self.show_output(&report.id);
         if self.stacks == 1 {
             self.live.pause();
         }
@@ -22,12 +23,12 @@ impl Console {
             Verbosity::Verbose => Telling::Whole,
             _ => self.causes.add(report),
         };
-        let sign = self.terminal.paint(summary::tone(report), summary::sign(report));
+        let sign = self.terminal.paint(result_tone(report), result_sign(report));
         let words = match &telling {
-            Telling::Whole => summary::words(self.command, report),
+            Telling::Whole => result_words(self.command, report),
             Telling::Like(first) => format!("failed like {first} "),
             Telling::Count(first, stacks) => {
-                let words = summary::words(self.command, report);
+                let words = result_words(self.command, report);
                 return self.note(&format!("  {sign} {words} like {first}: {stacks} stacks by now"));
             }
             Telling::Nothing => return,
@@ -52,7 +53,7 @@ impl Console {
 
     /// Where more stacks run than the screen has lines, those of which there is nothing to say are counted.
     fn is_folded(&self, result: StackResult) -> bool {
-        summary::is_quiet(self.command, result) && self.fold() == Fold::Quiet
+        is_quiet(self.command, result) && self.fold() == Fold::Quiet
     }
 
     fn fold(&self) -> Fold {
@@ -81,7 +82,7 @@ impl Console {
 
     pub(super) fn run_finished(&mut self, report: &RunReport) {
         self.live.pause();
-        self.voices.all().iter().for_each(|line| self.note(line));
+        self.output.release_all().iter().for_each(|line| self.note(line));
         let repeated = self.warnings.repeated();
         repeated
             .iter()
@@ -96,7 +97,7 @@ impl Console {
         let mut above = 0;
         if report.stacks.len() > 1 {
             self.note("");
-            let table = summary::table(report, (self.fold(), &causes), self.terminal.columns());
+            let table = result_table(report, (self.fold(), &causes), self.terminal.columns());
             above = table.len();
             table.iter().for_each(|line| self.note(&format!(" {line}")));
             if !table.is_empty() {
@@ -106,7 +107,7 @@ impl Console {
             if !causes.is_empty() {
                 self.note("");
             }
-            self.note(&format!("  {}", summary::count_line(report)));
+            self.note(&format!("  {}", count_line(report)));
         }
         let steps = next_steps(report, &self.scope);
         self.show_listings(report, above + steps.len());
@@ -118,8 +119,8 @@ impl Console {
     /// Tells what many stacks have in common; failures even to whoever wants nothing else.
     fn shared_cause(&self, cause: &SharedCause<'_>) {
         let (report, indent) = (cause.report, 6);
-        let sign = self.terminal.paint(summary::tone(report), summary::sign(report));
-        let heading = cause.heading(&summary::words(self.command, report));
+        let sign = self.terminal.paint(result_tone(report), result_sign(report));
+        let heading = cause.heading(&result_words(self.command, report));
         let lines = cause.body().into_iter().map(|line| format!("      {line}"));
         let lines = std::iter::once(format!("  {sign} {heading}")).chain(lines);
         match cause.error() {

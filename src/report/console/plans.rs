@@ -4,14 +4,12 @@ use jiff::Timestamp;
 
 use super::{Console, PlanOutput};
 use crate::events::Proposal;
-use crate::model::{ChangeDetail, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, StackId};
-use crate::model::{human_duration, quoted};
-use crate::report::details::Details;
-use crate::report::differences::difference_lines;
-use crate::report::fit::shortened;
-use crate::report::plan_screen::{Listed, PlanScreen};
-use crate::report::plan_text::{Listing, whole};
-use crate::report::terminal::{Tone, Verbosity};
+use crate::model::{
+    ChangeDetail, PlanDifference, ResourceChange, RunCommand, RunReport, Safe, StackId, human_duration,
+    quoted,
+};
+use crate::report::plan_view::{Details, Listed, Listing, PlanScreen, difference_lines, whole};
+use crate::report::screen::{Tone, Verbosity, shortened};
 
 impl Console {
     /// One plan is shown as it comes; of several each is shown in its place.
@@ -23,7 +21,7 @@ impl Console {
         saved_at: Option<Timestamp>,
     ) {
         self.live.rest(stack);
-        self.hear(stack);
+        self.show_output(stack);
         // A saved plan is looked at again in its turn.
         if saved_at.is_some_and(|made| self.taken.contains(&(stack.clone(), made))) {
             return;

@@ -9,12 +9,12 @@ use crate::model::Environment;
 
 /// A folder in which folders for editing are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct EditPlace {
     base: PathBuf,
     warning: Option<String>,
 }
 
-impl Place {
+impl EditPlace {
     /// Finds a folder in memory: `XDG_RUNTIME_DIR`, then `/dev/shm`.
     ///
     /// Where none is, Linux refuses; systems that have no such folders use the one for temporary
@@ -46,17 +46,17 @@ pub(super) fn candidates(env: &Environment) -> Vec<PathBuf> {
     all
 }
 
-fn choose(candidates: &[PathBuf], in_memory: impl Fn(&Path) -> bool) -> Result<Place> {
+fn choose(candidates: &[PathBuf], in_memory: impl Fn(&Path) -> bool) -> Result<EditPlace> {
     let writable = |path: &&PathBuf| access(path.as_path(), AccessFlags::W_OK | AccessFlags::X_OK).is_ok();
     let mut usable = candidates.iter().filter(writable);
     if let Some(base) = usable.clone().find(|path| in_memory(path)) {
-        return Ok(Place { base: base.clone(), warning: None });
+        return Ok(EditPlace { base: base.clone(), warning: None });
     }
     match usable.next_back() {
         Some(base) if !cfg!(target_os = "linux") => {
             let warning =
                 format!("`{}` may be on a disk: plaintext is written there for the editor", base.display());
-            Ok(Place { base: base.clone(), warning: Some(warning) })
+            Ok(EditPlace { base: base.clone(), warning: Some(warning) })
         }
         _ => Err(nowhere(candidates)),
     }

@@ -5,14 +5,14 @@ use std::os::unix::fs::PermissionsExt;
 use super::*;
 
 /// A place of its own for a test.
-fn place() -> (tempfile::TempDir, Place) {
+fn place() -> (tempfile::TempDir, EditPlace) {
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
     let env = Environment::default().with("XDG_RUNTIME_DIR", dir.path());
-    let place = Place::find(&env).expect("a place");
+    let place = EditPlace::find(&env).expect("a place");
     (dir, place)
 }
 
-fn folder(place: &Place) -> EditFolder {
+fn folder(place: &EditPlace) -> EditFolder {
     EditFolder::create(place, Path::new("/p/vault.yaml"), b"sealed", b"key: value").expect("a folder")
 }
 

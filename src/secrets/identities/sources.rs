@@ -56,7 +56,7 @@ impl std::fmt::Debug for Sources<'_> {
 }
 
 /// One place to look at.
-enum Source {
+enum KeySource {
     /// The text of a variable.
     Variable(&'static str, Zeroizing<String>),
     /// The output of the command in a variable.
@@ -78,17 +78,17 @@ pub async fn load<'p>(sources: Sources<'_>, prompt: &'p Prompt<'p>) -> Identitie
     for source in list(&sources) {
         identities.withholding = sources.found == FoundKeys::Withheld && source.is_found(sources.project);
         match source {
-            Source::Variable(name, text) => identities.add(&format!("`{name}`"), text.as_bytes()),
-            Source::Command(name, command) => run(&mut identities, sources, name, &command).await,
-            Source::Named(path, by) => read_named(&mut identities, &path, by),
-            Source::Usual(path) => read_usual(&mut identities, &path),
+            KeySource::Variable(name, text) => identities.add(&format!("`{name}`"), text.as_bytes()),
+            KeySource::Command(name, command) => run(&mut identities, sources, name, &command).await,
+            KeySource::Named(path, by) => read_named(&mut identities, &path, by),
+            KeySource::Usual(path) => read_usual(&mut identities, &path),
         }
     }
     identities.withholding = false;
     identities
 }
 
-impl Source {
+impl KeySource {
     /// Tells whether this is a key of the person that the caller did not name and the project does not hold.
     ///
     /// What the project names counts by where it really is: a link in it may lead to the person's own.
@@ -109,21 +109,22 @@ pub(crate) fn is_outside(root: &Path, path: &Path) -> bool {
     !real(path).starts_with(real(root))
 }
 
-fn list(sources: &Sources<'_>) -> Vec<Source> {
+fn list(sources: &Sources<'_>) -> Vec<KeySource> {
     let (env, dir) = (sources.env, sources.dir);
-    let variable =
-        env.get("SOPS_AGE_KEY").map(|text| Source::Variable("SOPS_AGE_KEY", Zeroizing::new(text.to_owned())));
-    let named = |name| env.path(name).map(|path| Source::Named(dir.join(path), name));
-    let command = |name| env.get(name).map(|command| Source::Command(name, command.to_owned()));
+    let variable = env
+        .get("SOPS_AGE_KEY")
+        .map(|text| KeySource::Variable("SOPS_AGE_KEY", Zeroizing::new(text.to_owned())));
+    let named = |name| env.path(name).map(|path| KeySource::Named(dir.join(path), name));
+    let command = |name| env.get(name).map(|command| KeySource::Command(name, command.to_owned()));
     let home = env.path("HOME");
     let config = env.path("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
-    let below = |base: Option<&Path>, rest: &str| base.map(|base| Source::Usual(base.join(rest)));
+    let below = |base: Option<&Path>, rest: &str| base.map(|base| KeySource::Usual(base.join(rest)));
     [
         variable,
         named("SOPS_AGE_KEY_FILE"),
         command("SOPS_AGE_KEY_CMD"),
         below(config.as_deref(), "sops/age/keys.txt"),
-        sources.key_file.map(|path| Source::Named(dir.join(path), BY_PROJECT)),
+        sources.key_file.map(|path| KeySource::Named(dir.join(path), BY_PROJECT)),
         below(sources.project, "age.key"),
         below(sources.project, "age.agekey"),
         named("SOPS_AGE_SSH_PRIVATE_KEY_FILE"),

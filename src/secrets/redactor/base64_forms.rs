@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
 use super::SHORTEST;
-use super::forms::{Bytes, Edges};
+use super::form::{Bytes, Edges};
 
 /// Returns the cores in both alphabets and all alignments.
 pub(super) fn cores(value: &[u8]) -> impl Iterator<Item = (Bytes, Edges)> {

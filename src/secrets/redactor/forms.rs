@@ -12,27 +12,11 @@ use zeroize::{Zeroize as _, Zeroizing};
 use super::SHORTEST;
 use super::base64_forms::{cores, padded};
 use super::escapes::{Escape, escaped};
+use super::form::{Breadth, Edges};
 use super::url_forms::{Variety, url_encoded};
 
 /// Up to this length a value is looked for in the rare forms too.
 const RARE_UP_TO: usize = 512;
-
-/// A form, on its way into the set.
-pub(super) type Bytes = Zeroizing<Vec<u8>>;
-
-/// How many forms of a value are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Breadth {
-    Usual,
-    All,
-}
-
-/// Which neighbours of a form share bits with the value; only base64 has such.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Edges {
-    pub left: bool,
-    pub right: bool,
-}
 
 /// All forms of all values, each once; zeroised on drop.
 #[derive(Default)]

@@ -7,7 +7,8 @@ use aho_corasick::automaton::{Automaton as _, StateID};
 use aho_corasick::nfa::noncontiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};
 
-use super::forms::{Edges, Forms};
+use super::form::Edges;
+use super::forms::Forms;
 use crate::error::{Error, Result};
 
 /// Finds where forms end.

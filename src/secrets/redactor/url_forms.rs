@@ -1,6 +1,6 @@
 //! How values are percent-encoded: which characters stay is different in every library.
 
-use super::forms::{Breadth, Bytes};
+use super::form::{Breadth, Bytes};
 
 /// One way of percent-encoding.
 #[derive(Clone, Copy, Debug)]

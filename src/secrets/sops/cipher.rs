@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::data_key::{DataKey, fill_random};
+use super::keys::{DataKey, fill_random};
 use super::plaintext::{Label, Plaintext};
 use super::refusal::refused;
 use crate::error::{Error, Result};

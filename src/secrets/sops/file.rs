@@ -12,18 +12,15 @@ use zeroize::Zeroizing;
 pub use self::recipients::{RecipientChange, updated_keys};
 use super::cipher::{Cipher, Ivs};
 use super::creation_rules::CreationRule;
-use super::data_key::DataKey;
 use super::format::Format;
-use super::key_group::Group;
-use super::key_wrapping::{self, Which, foreign_key, needed};
+use super::keys::{DataKey, Group, Which, foreign_key, needed, unwrap_data_key, wrap_data_key};
 use super::mac::{self, MacScope};
 use super::metadata::Metadata;
 use super::refusal::{about_file, refused};
 use super::seal::{Memory, Scheme, open, seal};
 use super::selection::Selection;
 use super::stores::{self, Layout};
-use super::tree::{Document, Item, Value};
-use super::tree_path::TreePath;
+use super::tree::{Document, Item, TreePath, Value};
 use crate::error::{Error, Kind, Result};
 use crate::secrets::identities::Identities;
 
@@ -80,7 +77,7 @@ impl SopsFile {
 
     fn open_parts(input: Input<'_>, identities: &Identities<'_>) -> Result<Self> {
         let (sealed, metadata) = split(input)?;
-        let key = key_wrapping::unwrap(&metadata.groups, metadata.threshold, identities)?;
+        let key = unwrap_data_key(&metadata.groups, metadata.threshold, identities)?;
         let cipher = Cipher::new(&key);
         let (mut documents, mut memory) = (sealed.clone(), Memory::default());
         let computed = open(&mut documents, &cipher, &metadata.scheme, &mut memory)?;
@@ -174,7 +171,7 @@ fn encrypt_parts(input: Input<'_>, rule: &CreationRule, now: Timestamp) -> Resul
         rule.groups.iter().map(|group| Group::of_recipients(&group.recipients)).collect();
     let threshold = if groups.len() > 1 { needed(&groups, rule.threshold) } else { rule.threshold };
     let key = DataKey::random()?;
-    key_wrapping::wrap(&mut groups, threshold, &key, Which::All)?;
+    wrap_data_key(&mut groups, threshold, &key, Which::All)?;
     let mut metadata = Metadata::new(scheme_for(input.format, rule), groups, threshold);
     let cipher = Cipher::new(&key);
     let computed = seal(&mut documents, &cipher, &metadata.scheme, &Memory::default())?;

@@ -69,7 +69,7 @@ pub(super) fn verify(cipher: &Cipher, computed: &Plaintext, sealed: &str, last_m
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::sops::data_key::DataKey;
+    use crate::secrets::sops::keys::DataKey;
 
     fn mac_of(scope: MacScope, leaves: &[(&str, bool)]) -> Plaintext {
         let mut mac = Mac::new(scope);

@@ -5,14 +5,14 @@
 
 use jiff::Timestamp;
 
-use super::key_group::{FOREIGN, Group};
+use super::keys::{FOREIGN, Group, Style};
 use super::mac::MacScope;
-use super::plaintext::Plaintext;
+use super::plaintext::{Plaintext, text_of};
 use super::refusal::refused;
 use super::seal::Scheme;
 use super::selection::Selection;
 use super::stores;
-use super::tree::{Entry, Item, Value, find};
+use super::tree::{Item, ListEntry, Value, find};
 use crate::error::Result;
 
 /// The version whose files are written.
@@ -40,15 +40,6 @@ const CLASSIC_ORDER: [&str; 19] = [
     "mac_only_encrypted",
     "version",
 ];
-
-/// How the names of the block are ordered.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Style {
-    /// By name.
-    Sorted,
-    /// By meaning.
-    Classic,
-}
 
 /// The metadata of a file.
 #[derive(Clone, Debug)]
@@ -151,7 +142,7 @@ impl Metadata {
             }
             several => {
                 FOREIGN.iter().chain(&["age"]).for_each(|kind| self.put(kind, None, style));
-                let list = several.iter().map(|group| Entry::Value(group.map_value(style)));
+                let list = several.iter().map(|group| ListEntry::Value(group.map_value(style)));
                 self.put("key_groups", Some(Value::List(list.collect())), style);
             }
         }
@@ -206,8 +197,8 @@ fn read_groups(items: &[Item]) -> Result<Vec<Group>> {
         return Err(refused("`sops` names no key that could open the file"));
     };
     let groups = entries.iter().filter_map(|entry| match entry {
-        Entry::Value(Value::Map(items)) => Some(Group::read(items)),
-        Entry::Value(_) | Entry::Comment(_) => None,
+        ListEntry::Value(Value::Map(items)) => Some(Group::read(items)),
+        ListEntry::Value(_) | ListEntry::Comment(_) => None,
     });
     let groups = groups.collect::<Result<Vec<Group>>>()?;
     if groups.is_empty() || groups.len() > usize::from(u8::MAX) {
@@ -225,23 +216,14 @@ fn read_threshold(text: Option<String>) -> Result<usize> {
     }
 }
 
-/// Returns a scalar as text, whichever type the format gave it.
-pub(super) fn text_of(value: &Value) -> Option<String> {
-    let plain = match value {
-        Value::Bool(yes) => return Some(yes.to_string()),
-        other => Plaintext::of(other)?,
-    };
-    String::from_utf8(plain.bytes.to_vec()).ok()
-}
-
 /// Returns the items of the first map of a list; nothing where it is no such list.
 fn first_map(list: Option<&Value>) -> &[Item] {
     let Some(Value::List(entries)) = list else {
         return &[];
     };
     let mut maps = entries.iter().filter_map(|entry| match entry {
-        Entry::Value(Value::Map(items)) => Some(items.as_slice()),
-        Entry::Value(_) | Entry::Comment(_) => None,
+        ListEntry::Value(Value::Map(items)) => Some(items.as_slice()),
+        ListEntry::Value(_) | ListEntry::Comment(_) => None,
     });
     maps.next().unwrap_or(&[])
 }
@@ -263,7 +245,7 @@ mod tests {
             Item::Pair("recipient".to_owned(), Value::text("age1x")),
             Item::Pair("enc".to_owned(), Value::text("…")),
         ];
-        let age = Item::Pair("age".to_owned(), Value::List(vec![Entry::Value(Value::Map(key))]));
+        let age = Item::Pair("age".to_owned(), Value::List(vec![ListEntry::Value(Value::Map(key))]));
         stores::Metadata::new(std::iter::once(age).chain(pairs.iter().map(pair)).collect())
     }
 

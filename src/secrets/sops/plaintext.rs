@@ -135,6 +135,15 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
+/// Returns a scalar as text, whichever type the format gave it.
+pub(super) fn text_of(value: &Value) -> Option<String> {
+    let plain = match value {
+        Value::Bool(yes) => return Some(yes.to_string()),
+        other => Plaintext::of(other)?,
+    };
+    String::from_utf8(plain.bytes.to_vec()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,9 +11,8 @@ use super::cipher::{Cipher, Ivs, digest, looks_sealed};
 use super::mac::{Mac, MacScope};
 use super::plaintext::{Label, Plaintext};
 use super::refusal::refused;
-use super::selection::{Leaf, Place, Selection};
-use super::tree::{Comment, Document, Entry, Value};
-use super::walk::{Visitor, walk};
+use super::selection::{Leaf, LeafPlace, Selection};
+use super::tree::{Comment, Document, ListEntry, Value, Visitor, walk};
 use crate::error::Result;
 
 /// How the leaves of a file are encrypted.
@@ -71,7 +70,7 @@ struct Opener<'a> {
 
 impl Opener<'_> {
     /// Decrypts a value that must be encrypted.
-    fn open(&mut self, value: &Value, place: &Place) -> Result<Plaintext> {
+    fn open(&mut self, value: &Value, place: &LeafPlace) -> Result<Plaintext> {
         let Value::Text(bytes) = value else {
             return Err(not_encrypted());
         };
@@ -89,7 +88,7 @@ impl Opener<'_> {
     }
 
     /// Decrypts a comment at its place or, where the layout moved it outwards, at one above.
-    fn open_comment(&mut self, text: &str, place: &Place) -> Option<Plaintext> {
+    fn open_comment(&mut self, text: &str, place: &LeafPlace) -> Option<Plaintext> {
         let depths = (0..=place.path.len()).rev();
         let mut aads = depths.map(|depth| place.path[..depth].join(":") + ":");
         aads.find_map(|aad| {
@@ -103,7 +102,7 @@ impl Opener<'_> {
 }
 
 impl Visitor for Opener<'_> {
-    fn value(&mut self, value: &mut Value, place: &Place) -> Result<()> {
+    fn value(&mut self, value: &mut Value, place: &LeafPlace) -> Result<()> {
         if !self.scheme.selection.picks(place, Leaf::Value) {
             Plaintext::of(value).iter().for_each(|plain| self.mac.add(plain, false));
             return Ok(());
@@ -116,7 +115,7 @@ impl Visitor for Opener<'_> {
     }
 
     /// What cannot be decrypted is taken for a plain comment, as sops does.
-    fn comment(&mut self, comment: &mut Comment, place: &Place) -> Result<()> {
+    fn comment(&mut self, comment: &mut Comment, place: &LeafPlace) -> Result<()> {
         if self.scheme.selection.picks(place, Leaf::Comment)
             && looks_sealed(&comment.text)
             && let Some(plain) = self.open_comment(&comment.text, place)
@@ -129,10 +128,10 @@ impl Visitor for Opener<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, entry: &mut Entry, place: &Place) -> Result<()> {
+    fn entry(&mut self, entry: &mut ListEntry, place: &LeafPlace) -> Result<()> {
         let value = match entry {
-            Entry::Comment(comment) => return self.comment(comment, place),
-            Entry::Value(value) => value,
+            ListEntry::Comment(comment) => return self.comment(comment, place),
+            ListEntry::Value(value) => value,
         };
         if !self.scheme.selection.picks(place, Leaf::Value) {
             return self.value(value, place);
@@ -142,7 +141,7 @@ impl Visitor for Opener<'_> {
             return self.set(value, plain);
         }
         self.memory.items.insert(digest(&place.aad(), &plain));
-        *entry = Entry::Comment(Comment { text: text_of(&plain)?, beside: false });
+        *entry = ListEntry::Comment(Comment { text: text_of(&plain)?, beside: false });
         Ok(())
     }
 }
@@ -155,7 +154,7 @@ struct Sealer<'a> {
 }
 
 impl Visitor for Sealer<'_> {
-    fn value(&mut self, value: &mut Value, place: &Place) -> Result<()> {
+    fn value(&mut self, value: &mut Value, place: &LeafPlace) -> Result<()> {
         let Some(plain) = Plaintext::of(value) else {
             return Ok(());
         };
@@ -168,7 +167,7 @@ impl Visitor for Sealer<'_> {
     }
 
     /// A comment that could not be decrypted stays as it is.
-    fn comment(&mut self, comment: &mut Comment, place: &Place) -> Result<()> {
+    fn comment(&mut self, comment: &mut Comment, place: &LeafPlace) -> Result<()> {
         if self.scheme.selection.picks(place, Leaf::Comment) && !looks_sealed(&comment.text) {
             let plain = Plaintext::of_comment(&comment.text);
             let known = digest(&place.aad(), &plain);
@@ -182,16 +181,16 @@ impl Visitor for Sealer<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, entry: &mut Entry, place: &Place) -> Result<()> {
+    fn entry(&mut self, entry: &mut ListEntry, place: &LeafPlace) -> Result<()> {
         let comment = match entry {
-            Entry::Value(value) => return self.value(value, place),
-            Entry::Comment(comment) => comment,
+            ListEntry::Value(value) => return self.value(value, place),
+            ListEntry::Comment(comment) => comment,
         };
         let was_item =
             self.memory.items.contains(&digest(&place.aad(), &Plaintext::of_comment(&comment.text)));
         self.comment(comment, place)?;
         if was_item {
-            *entry = Entry::Value(Value::text(comment.text.as_str()));
+            *entry = ListEntry::Value(Value::text(comment.text.as_str()));
         }
         Ok(())
     }
@@ -210,7 +209,7 @@ fn not_encrypted() -> crate::error::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::sops::data_key::DataKey;
+    use crate::secrets::sops::keys::DataKey;
     use crate::secrets::sops::tree::Item;
 
     fn scheme() -> Scheme {
@@ -227,10 +226,10 @@ mod tests {
 
     fn sample() -> Vec<Document> {
         let list = vec![
-            Entry::Comment(comment(" of the list")),
-            Entry::Value(Value::text("same")),
-            Entry::Value(Value::text("same")),
-            Entry::Value(Value::Null),
+            ListEntry::Comment(comment(" of the list")),
+            ListEntry::Value(Value::text("same")),
+            ListEntry::Value(Value::text("same")),
+            ListEntry::Value(Value::Null),
         ];
         vec![vec![
             Item::Comment(comment(" top")),
@@ -268,7 +267,7 @@ mod tests {
     #[test]
     fn a_comment_that_sops_wrote_as_an_item_stays_an_item() {
         let sealed = cipher().seal(&Plaintext::of_comment(" c"), "l:", &mut Ivs::default()).unwrap();
-        let list = Value::List(vec![Entry::Value(Value::text(sealed))]);
+        let list = Value::List(vec![ListEntry::Value(Value::text(sealed))]);
         let mut documents = vec![vec![Item::Pair("l".to_owned(), list)]];
         let (before, mut memory) = (documents.clone(), Memory::default());
 
@@ -276,7 +275,7 @@ mod tests {
         let opened = documents.clone();
         seal(&mut documents, &cipher(), &scheme(), &memory).unwrap();
 
-        let comment = Value::List(vec![Entry::Comment(comment(" c"))]);
+        let comment = Value::List(vec![ListEntry::Comment(comment(" c"))]);
         assert!(opened == vec![vec![Item::Pair("l".to_owned(), comment)]]);
         assert!(documents == before);
     }
@@ -308,7 +307,7 @@ mod tests {
 
     #[test]
     fn absurdly_deep_documents_are_refused() {
-        let deep = (0..500).fold(Value::Null, |inner, _| Value::List(vec![Entry::Value(inner)]));
+        let deep = (0..500).fold(Value::Null, |inner, _| Value::List(vec![ListEntry::Value(inner)]));
         let mut documents = vec![vec![Item::Pair("a".to_owned(), deep)]];
 
         assert!(seal(&mut documents, &cipher(), &scheme(), &Memory::default()).is_err());

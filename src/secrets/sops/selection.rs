@@ -41,7 +41,7 @@ enum Rule {
 
 /// Where a leaf stands: the names above it, and the comments that are active at each level.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct LeafPlace {
     /// The names of the maps above, its own last.
     pub path: Vec<String>,
     /// Comments since the last value, by level.
@@ -55,7 +55,7 @@ pub(super) enum Leaf {
     Comment,
 }
 
-impl Place {
+impl LeafPlace {
     /// Returns the additional data that binds a ciphertext to this place.
     pub fn aad(&self) -> String {
         self.path.join(":") + ":"
@@ -101,7 +101,7 @@ impl Selection {
     }
 
     /// Tells whether what stands at a place is encrypted.
-    pub(super) fn picks(&self, place: &Place, leaf: Leaf) -> bool {
+    pub(super) fn picks(&self, place: &LeafPlace, leaf: Leaf) -> bool {
         let any_name = |test: &dyn Fn(&str) -> bool| place.path.iter().any(|name| test(name));
         match &self.rule {
             Rule::Everything => true,
@@ -121,7 +121,7 @@ impl Selection {
 
 /// Returns the active comments without the one that stands at the place itself: a comment that
 /// asks for encryption stays readable.
-fn earlier_comments(place: &Place, leaf: Leaf) -> impl Iterator<Item = &str> {
+fn earlier_comments(place: &LeafPlace, leaf: Leaf) -> impl Iterator<Item = &str> {
     let all = place.comments.iter().map(Vec::len).sum::<usize>();
     let own =
         usize::from(leaf == Leaf::Comment && place.comments.last().is_some_and(|level| !level.is_empty()));
@@ -136,13 +136,13 @@ mod tests {
         Selection::from_settings(|asked| (asked == name).then(|| text.to_owned())).unwrap()
     }
 
-    fn at(path: &[&str]) -> Place {
-        Place { path: path.iter().map(|name| (*name).to_owned()).collect(), comments: vec![vec![]] }
+    fn at(path: &[&str]) -> LeafPlace {
+        LeafPlace { path: path.iter().map(|name| (*name).to_owned()).collect(), comments: vec![vec![]] }
     }
 
-    fn commented(comments: &[&str]) -> Place {
+    fn commented(comments: &[&str]) -> LeafPlace {
         let level = comments.iter().map(|text| Zeroizing::new((*text).to_owned())).collect();
-        Place { path: vec!["a".to_owned()], comments: vec![level] }
+        LeafPlace { path: vec!["a".to_owned()], comments: vec![level] }
     }
 
     #[test]

@@ -2,6 +2,12 @@
 //!
 //! Every format is loaded into this and written from it; encryption walks over it.
 
+mod tree_path;
+mod walk;
+
+pub use tree_path::TreePath;
+pub(super) use walk::{Visitor, walk};
+
 use std::fmt;
 
 use zeroize::Zeroizing;
@@ -24,7 +30,7 @@ pub enum Value {
     /// Named items in the order of the file.
     Map(Vec<Item>),
     /// Items in order.
-    List(Vec<Entry>),
+    List(Vec<ListEntry>),
 }
 
 /// A line of a map.
@@ -38,7 +44,7 @@ pub enum Item {
 
 /// A line of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Entry {
+pub enum ListEntry {
     /// A comment, without its sign.
     Comment(Comment),
     /// A value.

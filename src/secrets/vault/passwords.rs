@@ -15,10 +15,10 @@ use super::envelope::{DEFAULT_LABEL, Envelope, Flaw, Header};
 use super::is_vault;
 use super::opened::Opened;
 use super::password::Password;
-use super::sources::{Source, VaultId, is_executable};
+use super::sources::{PasswordSource, VaultId};
 use crate::error::{Error, Kind, Result};
 use crate::model::Environment;
-use crate::process::{Interrupts, Invocation, capture};
+use crate::process::{Interrupts, Invocation, capture, is_executable};
 
 /// Asks a person the given question with echo off; `None` if nobody can answer.
 pub type Ask<'a> = &'a dyn Fn(&str) -> Option<Zeroizing<String>>;
@@ -29,21 +29,21 @@ const LABEL_UNKNOWN: i32 = 2;
 /// The passwords of a run.
 #[derive(Debug)]
 pub struct Passwords {
-    entries: Vec<Entry>,
+    entries: Vec<LabelledPassword>,
     /// `ANSIBLE_VAULT_ENCRYPT_IDENTITY`: the label for new vaults.
     encrypt_label: Option<String>,
 }
 
 /// One vault id and what came of it.
 #[derive(Debug)]
-struct Entry {
+struct LabelledPassword {
     id: VaultId,
-    held: Held,
+    held: PasswordState,
 }
 
 /// What came of a source.
 #[derive(Debug)]
-enum Held {
+enum PasswordState {
     Password(Password),
     Nothing { why: String },
     Asked(OnceLock<Option<Password>>),
@@ -61,19 +61,19 @@ impl Passwords {
         let mut passwords = Self { entries: Vec::new(), encrypt_label };
         for id in ids {
             let held = match &id.source {
-                Source::Variable { password, .. } => held(Password::from_text(password.as_bytes())),
-                Source::File(path) if is_executable(path) => {
+                PasswordSource::Variable { password, .. } => held(Password::from_text(password.as_bytes())),
+                PasswordSource::File(path) if is_executable(path) => {
                     let captured = capture(call(path, &id, dir, env), interrupts).await;
                     if interrupts.any() {
                         return Err(Error::interrupted("stopped while a vault password was fetched"));
                     }
                     printed(captured)
                 }
-                Source::File(path) => passwords.read(path),
-                Source::Withheld(_, why) => Held::Nothing { why: (*why).to_owned() },
-                Source::Prompt => Held::Asked(OnceLock::new()),
+                PasswordSource::File(path) => passwords.read(path),
+                PasswordSource::Withheld(_, why) => PasswordState::Nothing { why: (*why).to_owned() },
+                PasswordSource::Prompt => PasswordState::Asked(OnceLock::new()),
             };
-            passwords.entries.push(Entry { id, held });
+            passwords.entries.push(LabelledPassword { id, held });
         }
         Ok(passwords)
     }
@@ -107,9 +107,10 @@ impl Passwords {
     }
 
     /// Returns the entries in the order to try: the label's own first, people last.
-    fn candidates(&self, label: &str) -> Vec<&Entry> {
-        let mut entries: Vec<&Entry> = self.entries.iter().collect();
-        entries.sort_by_key(|entry| (matches!(entry.held, Held::Asked(_)), entry.id.label() != label));
+    fn candidates(&self, label: &str) -> Vec<&LabelledPassword> {
+        let mut entries: Vec<&LabelledPassword> = self.entries.iter().collect();
+        entries
+            .sort_by_key(|entry| (matches!(entry.held, PasswordState::Asked(_)), entry.id.label() != label));
         entries
     }
 
@@ -135,17 +136,17 @@ impl Passwords {
     }
 
     /// Reads a password file, which may itself be a vault that an earlier password opens.
-    fn read(&self, path: &Path) -> Held {
+    fn read(&self, path: &Path) -> PasswordState {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => Zeroizing::new(bytes),
-            Err(error) => return Held::Nothing { why: format!("cannot be read: {error}") },
+            Err(error) => return PasswordState::Nothing { why: format!("cannot be read: {error}") },
         };
         if !is_vault(&bytes) {
             return held(Password::from_text(&bytes));
         }
         match self.open(path, &bytes, &|_| None) {
             Ok(opened) => held(Password::from_output(opened.plaintext())),
-            Err(_) => Held::Nothing { why: "is a vault that no earlier password opens".to_owned() },
+            Err(_) => PasswordState::Nothing { why: "is a vault that no earlier password opens".to_owned() },
         }
     }
 
@@ -155,10 +156,10 @@ impl Passwords {
         let error =
             refused(format!("cannot open `{shown}`: no vault password fits")).fact("label", label.clone());
         let error = self.tried(error);
-        if self.entries.iter().any(|entry| matches!(entry.id.source, Source::Withheld(..))) {
+        if self.entries.iter().any(|entry| matches!(entry.id.source, PasswordSource::Withheld(..))) {
             return error.hint("let this project use it: `infra trust`");
         }
-        let have_one = self.entries.iter().any(Entry::has_password);
+        let have_one = self.entries.iter().any(LabelledPassword::has_password);
         match have_one {
             true => error
                 .detail("either the password is another one, or the file was changed after it was made")
@@ -178,24 +179,24 @@ impl Passwords {
     }
 
     fn tried(&self, error: Error) -> Error {
-        let told = self.entries.iter().map(Entry::story);
+        let told = self.entries.iter().map(LabelledPassword::story);
         told.fold(error, |error, story| error.fact("tried", story))
     }
 }
 
-impl Entry {
+impl LabelledPassword {
     /// Returns the password; asks for it the first time if a person knows it.
     fn password(&self, ask: Ask<'_>) -> Option<Password> {
         match &self.held {
-            Held::Password(password) => Some(password.clone()),
-            Held::Nothing { .. } => None,
-            Held::Asked(answer) => answer.get_or_init(|| answered(ask, &self.question())).clone(),
+            PasswordState::Password(password) => Some(password.clone()),
+            PasswordState::Nothing { .. } => None,
+            PasswordState::Asked(answer) => answer.get_or_init(|| answered(ask, &self.question())).clone(),
         }
     }
 
-    /// Returns the password for a new vault; a person types it twice, or a slip would lose the file.
+    /// Returns the password for a new vault; a person types it twice, because a misspelt password would lose the file.
     fn new_password(&self, ask: Ask<'_>) -> Option<Password> {
-        let Held::Asked(answer) = &self.held else { return self.password(ask) };
+        let PasswordState::Asked(answer) = &self.held else { return self.password(ask) };
         let twice = || {
             let first = answered(ask, &self.question())?;
             let second = answered(ask, &format!("{} again", self.question()))?;
@@ -213,9 +214,9 @@ impl Entry {
 
     fn has_password(&self) -> bool {
         match &self.held {
-            Held::Password(_) => true,
-            Held::Nothing { .. } => false,
-            Held::Asked(answer) => answer.get().is_some_and(Option::is_some),
+            PasswordState::Password(_) => true,
+            PasswordState::Nothing { .. } => false,
+            PasswordState::Asked(answer) => answer.get().is_some_and(Option::is_some),
         }
     }
 
@@ -223,11 +224,11 @@ impl Entry {
     fn story(&self) -> String {
         let (label, source) = (self.id.label(), &self.id.source);
         match &self.held {
-            Held::Nothing { why } => format!("`{label}` from {source}, which {why}"),
-            Held::Asked(_) if !self.has_password() => {
+            PasswordState::Nothing { why } => format!("`{label}` from {source}, which {why}"),
+            PasswordState::Asked(_) if !self.has_password() => {
                 format!("`{label}` from {source}, which nobody answered")
             }
-            Held::Password(_) | Held::Asked(_) => format!("`{label}` from {source}"),
+            PasswordState::Password(_) | PasswordState::Asked(_) => format!("`{label}` from {source}"),
         }
     }
 }
@@ -236,8 +237,8 @@ fn answered(ask: Ask<'_>, question: &str) -> Option<Password> {
     Password::from_text(ask(question)?.as_bytes())
 }
 
-fn held(password: Option<Password>) -> Held {
-    password.map_or_else(|| Held::Nothing { why: "is empty".to_owned() }, Held::Password)
+fn held(password: Option<Password>) -> PasswordState {
+    password.map_or_else(|| PasswordState::Nothing { why: "is empty".to_owned() }, PasswordState::Password)
 }
 
 /// A script whose name ends in `-client` is told which label is wanted.
@@ -248,16 +249,20 @@ fn call(path: &Path, id: &VaultId, dir: &Path, env: &Environment) -> Invocation 
 }
 
 /// Takes a password from what a script left behind; its stderr stays untold, as it may show secrets.
-fn printed(captured: Result<crate::process::Captured>) -> Held {
+fn printed(captured: Result<crate::process::Captured>) -> PasswordState {
     let captured = match captured {
         Ok(captured) => captured,
-        Err(error) => return Held::Nothing { why: format!("does not start: {}", error.body().join("; ")) },
+        Err(error) => {
+            return PasswordState::Nothing { why: format!("does not start: {}", error.body().join("; ")) };
+        }
     };
     match captured.status.code() {
         Some(0) => held(Password::from_output(captured.stdout.unmasked())),
-        Some(LABEL_UNKNOWN) => Held::Nothing { why: "does not know this label (exit code 2)".to_owned() },
-        Some(code) => Held::Nothing { why: format!("failed with exit code {code}; run it by hand") },
-        None => Held::Nothing { why: "was killed".to_owned() },
+        Some(LABEL_UNKNOWN) => {
+            PasswordState::Nothing { why: "does not know this label (exit code 2)".to_owned() }
+        }
+        Some(code) => PasswordState::Nothing { why: format!("failed with exit code {code}; run it by hand") },
+        None => PasswordState::Nothing { why: "was killed".to_owned() },
     }
 }
 

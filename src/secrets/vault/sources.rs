@@ -4,15 +4,15 @@
 //! Reads no file and starts nothing. Begin at [`vault_ids`].
 
 use std::fmt;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
 use super::envelope::DEFAULT_LABEL;
 use crate::model::Environment;
+use crate::process::is_executable;
 use crate::secrets::identities::{FoundKey, FoundKeys, is_outside};
-use crate::secrets::keyring::KeyTrust;
+use crate::secrets::key_trust::KeyTrust;
 
 /// A password's label and where to get it: `label@source`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,12 +20,12 @@ pub struct VaultId {
     /// The label; `None` is the default one.
     pub label: Option<String>,
     /// Where the password is.
-    pub source: Source,
+    pub source: PasswordSource,
 }
 
 /// Where a password is.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum PasswordSource {
     /// In a variable of the environment.
     Variable {
         /// The variable's name.
@@ -43,7 +43,7 @@ pub enum Source {
 
 /// Everything that may name a password.
 #[derive(Clone, Copy, Debug)]
-pub struct Origins<'a> {
+pub struct PasswordOrigins<'a> {
     /// `ANSIBLE_VAULT_*` and `HOME`.
     pub env: &'a Environment,
     /// The working directory, to which variables and flags are relative.
@@ -60,13 +60,13 @@ pub struct Origins<'a> {
     pub password_files: &'a [PathBuf],
 }
 
-impl Origins<'_> {
+impl PasswordOrigins<'_> {
     /// Returns the file that the settings name, as a full path.
     fn settings_path(&self) -> Option<PathBuf> {
         self.settings_file.map(|path| self.root.join(expand_home(Path::new(path), self.env)))
     }
 
-    fn settings_source(&self) -> Option<Source> {
+    fn settings_source(&self) -> Option<PasswordSource> {
         let path = self.settings_path()?;
         let refused = if !self.settings_trust.programs && is_executable(&path) {
             Some("is a program that this project names, and the project is not trusted")
@@ -75,14 +75,17 @@ impl Origins<'_> {
         } else {
             None
         };
-        Some(refused.map_or_else(|| Source::File(path.clone()), |why| Source::Withheld(path.clone(), why)))
+        Some(refused.map_or_else(
+            || PasswordSource::File(path.clone()),
+            |why| PasswordSource::Withheld(path.clone(), why),
+        ))
     }
 }
 
 /// Returns the password file outside of the project that is the only way to open a vault.
-pub fn withheld_password(origins: &Origins<'_>) -> Option<FoundKey> {
+pub fn withheld_password(origins: &PasswordOrigins<'_>) -> Option<FoundKey> {
     let ids = vault_ids(origins);
-    let [VaultId { source: Source::Withheld(path, _), .. }] = ids.as_slice() else { return None };
+    let [VaultId { source: PasswordSource::Withheld(path, _), .. }] = ids.as_slice() else { return None };
     let path = path.display().to_string();
     Some(FoundKey {
         name: format!("your vault password in `{path}`"),
@@ -96,19 +99,15 @@ pub fn password_program(root: &Path, settings_file: &str, env: &Environment) -> 
     Some(root.join(expand_home(Path::new(settings_file), env))).filter(|path| is_executable(path))
 }
 
-pub(super) fn is_executable(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
 /// Returns the vault ids in the order in which they are tried, the most particular first.
 ///
 /// As in Ansible, the identity list comes before flags and those before a single password
 /// file. Without any there is one prompt.
-pub fn vault_ids(origins: &Origins<'_>) -> Vec<VaultId> {
-    let Origins { env, dir, .. } = *origins;
+pub fn vault_ids(origins: &PasswordOrigins<'_>) -> Vec<VaultId> {
+    let PasswordOrigins { env, dir, .. } = *origins;
     let parse = |text: &str| VaultId::parse(text.trim(), dir, env);
     let unlabelled = |source| VaultId { label: None, source };
-    let file = |base: &Path, path: &Path| unlabelled(Source::File(base.join(expand_home(path, env))));
+    let file = |base: &Path, path: &Path| unlabelled(PasswordSource::File(base.join(expand_home(path, env))));
 
     let listed = env.get("ANSIBLE_VAULT_IDENTITY_LIST").unwrap_or_default().split(',').filter_map(parse);
     let flags = origins.vault_ids.iter().filter_map(|text| parse(text));
@@ -120,7 +119,7 @@ pub fn vault_ids(origins: &Origins<'_>) -> Vec<VaultId> {
     let mut ids: Vec<_> =
         listed.chain(flags).chain(files).chain(password).chain(env_file).chain(settings).collect();
     if ids.is_empty() {
-        ids.push(unlabelled(Source::Prompt));
+        ids.push(unlabelled(PasswordSource::Prompt));
     }
     ids
 }
@@ -131,8 +130,8 @@ impl VaultId {
         let (label, source) = text.split_once('@').map_or((None, text), |(label, rest)| (Some(label), rest));
         let source = match source {
             "" => return None,
-            "prompt" | "prompt_ask_vault_pass" => Source::Prompt,
-            path => Source::File(dir.join(expand_home(Path::new(path), env))),
+            "prompt" | "prompt_ask_vault_pass" => PasswordSource::Prompt,
+            path => PasswordSource::File(dir.join(expand_home(Path::new(path), env))),
         };
         Some(Self { label: label.filter(|label| !label.is_empty()).map(str::to_owned), source })
     }
@@ -144,7 +143,7 @@ impl VaultId {
 }
 
 /// Says where a password comes from, never what it is.
-impl fmt::Display for Source {
+impl fmt::Display for PasswordSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Variable { name, .. } => write!(f, "the variable `{name}`"),
@@ -154,15 +153,15 @@ impl fmt::Display for Source {
     }
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for PasswordSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-fn variable(env: &Environment, name: &'static str) -> Option<Source> {
+fn variable(env: &Environment, name: &'static str) -> Option<PasswordSource> {
     let password = Zeroizing::new(env.get(name)?.to_owned());
-    Some(Source::Variable { name, password })
+    Some(PasswordSource::Variable { name, password })
 }
 
 /// Replaces a leading `~` by the home folder; `~name` stays, since nobody's home is known but one's own.
@@ -178,7 +177,7 @@ mod tests {
     use super::*;
 
     fn ids(env: &Environment, settings_file: Option<&str>, flags: &[&str], files: &[&str]) -> Vec<String> {
-        let origins = Origins {
+        let origins = PasswordOrigins {
             env,
             dir: Path::new("/desk"),
             root: Path::new("/project"),
@@ -225,7 +224,7 @@ mod tests {
     fn a_second_at_sign_belongs_to_the_path() {
         let id = VaultId::parse("a@b@c", Path::new("/"), &Environment::default()).expect("a vault id");
 
-        assert_eq!((id.label(), &id.source), ("a", &Source::File("/b@c".into())));
+        assert_eq!((id.label(), &id.source), ("a", &PasswordSource::File("/b@c".into())));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result, io};
 use crate::model::Environment;
 use crate::model::fingerprint::hex;
-use crate::tofu::progress::Progress;
+use crate::tofu::binary::Progress;
 
 /// How long a host may take to answer the phone.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);

@@ -14,7 +14,7 @@ use super::Job;
 use crate::error::{Error, Result, io};
 use crate::model::Environment;
 use crate::process::{self, Invocation, Stream};
-use crate::tofu::progress::Progress;
+use crate::tofu::binary::Progress;
 
 const MODULE: &str = "github.com/opentofu/opentofu";
 

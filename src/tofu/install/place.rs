@@ -19,12 +19,12 @@ pub(super) const BINARY: &str = "tofu";
 
 /// The place of one version.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct InstallPlace {
     folder: PathBuf,
     version: String,
 }
 
-impl Place {
+impl InstallPlace {
     /// Returns the place of a version in this environment's cache.
     pub(super) fn of(env: &Environment, version: &Version) -> Result<Self> {
         let folder = env.cache_dir().ok_or_else(|| {
@@ -45,7 +45,7 @@ impl Place {
     }
 
     /// Moves a staged binary and its receipt here; the binary comes last and makes it whole.
-    pub(super) fn settle(&self, staging: &Staging, receipt: &Receipt) -> Result<()> {
+    pub(super) fn take_over(&self, staging: &Staging, receipt: &Receipt) -> Result<()> {
         let finished = self.finished();
         std::fs::create_dir_all(&finished).map_err(io("create", &finished))?;
         receipt.write(&staging.path(RECEIPT))?;
@@ -82,7 +82,7 @@ pub(super) struct Staging {
 
 impl Staging {
     /// Makes an empty folder; what a killed run left is removed, which the lock makes safe.
-    pub(super) fn begin(place: &Place) -> Result<Self> {
+    pub(super) fn begin(place: &InstallPlace) -> Result<Self> {
         let folder = place.partial();
         match std::fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

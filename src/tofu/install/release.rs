@@ -3,21 +3,14 @@
 //! First the signature over the list of digests, then the archive against the list: what
 //! fails either is not unpacked. Begin at [`fetch`]; [`newest_release`] reads the index.
 
-use std::borrow::Cow;
-
 use semver::Version;
 use serde::Deserialize;
 
 use super::download::{Downloader, Failure, Limit, shown};
-use super::signature::{RELEASE_KEY, TrustedKey};
+use super::signature::TrustedKey;
 use super::{Job, archive};
 use crate::error::{Error, Result};
-use crate::model::Environment;
-use crate::tofu::binary::LocateRequest;
-use crate::tofu::progress::Progress;
-
-const RELEASES: &str = "https://github.com/opentofu/opentofu/releases/download";
-const INDEX: &str = "https://get.opentofu.org/tofu/api.json";
+use crate::tofu::binary::{LocateRequest, Progress};
 
 /// The list of digests has some forty lines.
 const LARGEST_LIST: Limit = Limit(1024 * 1024);
@@ -27,36 +20,6 @@ const LARGEST_ARCHIVE: Limit = Limit(512 * 1024 * 1024);
 
 /// The index names every file of every release.
 const LARGEST_INDEX: Limit = Limit(16 * 1024 * 1024);
-
-/// Where releases come from, and whose signature counts.
-#[derive(Clone, Debug)]
-pub struct ReleaseSource {
-    base_url: String,
-    index_url: String,
-    key: Cow<'static, str>,
-}
-
-impl ReleaseSource {
-    /// Returns the official source, or the mirror that `INFRA_TOFU_MIRROR` names; the key stays the same.
-    pub fn official(env: &Environment) -> Self {
-        let key = Cow::Borrowed(RELEASE_KEY);
-        match env.get("INFRA_TOFU_MIRROR") {
-            Some(mirror) => Self { key, ..Self::at(mirror, String::new()) },
-            None => Self { base_url: RELEASES.to_owned(), index_url: INDEX.to_owned(), key },
-        }
-    }
-
-    /// Returns a source at a URL whose releases an armored public key signs.
-    pub fn at(base_url: &str, key: impl Into<String>) -> Self {
-        let base_url = base_url.trim_end_matches('/').to_owned();
-        let index_url = format!("{base_url}/api.json");
-        Self { base_url, index_url, key: Cow::Owned(key.into()) }
-    }
-
-    fn url(&self, version: &Version, file: &str) -> String {
-        format!("{}/v{version}/{file}", self.base_url)
-    }
-}
 
 /// Downloads and verifies a release, and unpacks its binary into the staging folder.
 pub(super) async fn fetch(job: &Job<'_>) -> Result<(), Failure> {
@@ -193,18 +156,6 @@ mod tests {
         assert_eq!(digest_of(&list, "tofu_1.zip"), Some("ab".repeat(32)));
         assert_eq!(digest_of(&list, "tofu_2.zip"), None);
         assert_eq!(digest_of(&list, "tofu_3.zip"), None);
-    }
-
-    #[test]
-    fn a_mirror_changes_the_urls_and_never_the_key() {
-        let mirror = Environment::default().with("INFRA_TOFU_MIRROR", "https://mirror.example/tofu/");
-        let version = Version::new(1, 12, 6);
-
-        let source = ReleaseSource::official(&mirror);
-
-        assert_eq!(source.url(&version, "x"), "https://mirror.example/tofu/v1.12.6/x");
-        assert_eq!(source.index_url, "https://mirror.example/tofu/api.json");
-        assert_eq!(source.key, ReleaseSource::official(&Environment::default()).key);
     }
 
     #[test]

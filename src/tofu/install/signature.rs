@@ -11,9 +11,6 @@ use pgp::types::{KeyDetails, Timestamp};
 
 use crate::error::{Error, Result};
 
-/// OpenTofu's release key.
-pub(super) const RELEASE_KEY: &str = include_str!("release-key.asc");
-
 /// A public key whose signatures count.
 #[derive(Debug)]
 pub(super) struct TrustedKey(SignedPublicKey);
@@ -154,7 +151,10 @@ mod tests {
 
     #[test]
     fn the_embedded_key_is_the_release_key() {
-        let key = TrustedKey::from_armor(RELEASE_KEY).expect("it is embedded");
+        let key = TrustedKey::from_armor(
+            &crate::tofu::ReleaseSource::official(&crate::model::Environment::default()).key,
+        )
+        .expect("it is embedded");
 
         assert_eq!(key.fingerprint(), "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80");
         assert!(key.0.verify_bindings().is_ok());

@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::secrets::identities::Identities;
 use crate::secrets::sops::cipher::{Cipher, Ivs};
 use crate::secrets::sops::creation_rules::{CreationRule, GroupRule};
-use crate::secrets::sops::data_key::DataKey;
-use crate::secrets::sops::key_group::{AgeKey, Group};
-use crate::secrets::sops::key_wrapping::{self, Which, foreign_key, needed};
+use crate::secrets::sops::keys::{
+    AgeKey, DataKey, Group, Which, foreign_key, needed, unwrap_data_key, wrap_data_key,
+};
 use crate::secrets::sops::metadata::Metadata;
 use crate::secrets::sops::refusal::{about_file, refused};
 use crate::secrets::sops::seal::{Memory, seal};
@@ -34,7 +34,7 @@ impl SopsFile {
         let mut groups = metadata.groups.clone();
         apply(&mut groups, change)?;
         let key = DataKey::random()?;
-        key_wrapping::wrap(&mut groups, metadata.threshold, &key, Which::All)?;
+        wrap_data_key(&mut groups, metadata.threshold, &key, Which::All)?;
         metadata.set_groups(groups, metadata.threshold);
         let cipher = Cipher::new(&key);
         let computed = seal(&mut documents, &cipher, &metadata.scheme, &Memory::default())?;
@@ -76,12 +76,12 @@ fn update(input: Input<'_>, rule: &CreationRule, identities: &Identities<'_>) ->
     if is_up_to_date(&metadata, rule, threshold) {
         return Ok(None);
     }
-    let key = key_wrapping::unwrap(&metadata.groups, metadata.threshold, identities)?;
+    let key = unwrap_data_key(&metadata.groups, metadata.threshold, identities)?;
     let old = if rule.groups.len() == metadata.groups.len() { metadata.groups.clone() } else { Vec::new() };
     let old = old.into_iter().chain(std::iter::repeat_with(Group::default));
     let groups = rule.groups.iter().zip(old).map(|(rule, group)| follow(group, rule));
     let mut groups = groups.collect::<Result<Vec<Group>>>()?;
-    key_wrapping::wrap(&mut groups, threshold, &key, Which::New)?;
+    wrap_data_key(&mut groups, threshold, &key, Which::New)?;
     metadata.set_groups(groups, threshold);
     join(input.format, input.layout, documents, &metadata).map(Some)
 }

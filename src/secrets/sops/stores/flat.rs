@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::tree::{Entry, Item, Value};
+use super::super::tree::{Item, ListEntry, Value};
 use super::number;
 use crate::error::{Error, Result};
 
@@ -31,8 +31,8 @@ fn flatten_value(name: String, value: &Value, flat: &mut Vec<(String, Value)>) {
         }
         Value::List(entries) => {
             let values = entries.iter().filter_map(|entry| match entry {
-                Entry::Value(value) => Some(value),
-                Entry::Comment(_) => None,
+                ListEntry::Value(value) => Some(value),
+                ListEntry::Comment(_) => None,
             });
             for (at, value) in values.enumerate() {
                 flatten_value(format!("{name}{LIST}{at}"), value, flat);
@@ -137,14 +137,14 @@ impl Map {
 }
 
 /// Returns the entries of a list that has one at every position.
-fn whole_list(entries: BTreeMap<usize, Growth>, path: &str) -> Result<Vec<Entry>> {
+fn whole_list(entries: BTreeMap<usize, Growth>, path: &str) -> Result<Vec<ListEntry>> {
     let mut whole = Vec::with_capacity(entries.len());
     for (expected, (at, growth)) in entries.into_iter().enumerate() {
         if at != expected {
             let message = format!("the metadata has `{path}{LIST}{at}` and no `{path}{LIST}{expected}`");
             return Err(Error::invalid(message));
         }
-        whole.push(Entry::Value(growth.into_value(&format!("{path}{LIST}{at}"))?));
+        whole.push(ListEntry::Value(growth.into_value(&format!("{path}{LIST}{at}"))?));
     }
     Ok(whole)
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::super::tree::{Document, Entry, Item, Value};
+use super::super::tree::{Document, Item, ListEntry, Value};
 use super::number;
 use crate::error::{Error, Result};
 
@@ -82,7 +82,7 @@ impl<'de> Visitor<'de> for Tree {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
         let mut entries = Vec::new();
         while let Some(Json(value)) = list.next_element()? {
-            entries.push(Entry::Value(value));
+            entries.push(ListEntry::Value(value));
         }
         Ok(Value::List(entries))
     }
@@ -146,12 +146,12 @@ impl Writer {
         });
     }
 
-    fn list(&mut self, entries: &[Entry]) {
+    fn list(&mut self, entries: &[ListEntry]) {
         let values: Vec<_> = entries
             .iter()
             .filter_map(|entry| match entry {
-                Entry::Value(value) => Some(value),
-                Entry::Comment(_) => None,
+                ListEntry::Value(value) => Some(value),
+                ListEntry::Comment(_) => None,
             })
             .collect();
         self.within(['[', ']'], &values, |writer, value| writer.value(value));
@@ -230,8 +230,8 @@ fn value_to_json(value: &Value) -> serde_json::Value {
         Value::List(entries) => entries
             .iter()
             .filter_map(|entry| match entry {
-                Entry::Value(value) => Some(value_to_json(value)),
-                Entry::Comment(_) => None,
+                ListEntry::Value(value) => Some(value_to_json(value)),
+                ListEntry::Comment(_) => None,
             })
             .collect(),
     }

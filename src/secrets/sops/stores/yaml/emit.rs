@@ -5,7 +5,7 @@
 
 use base64::Engine as _;
 
-use super::super::super::tree::{Comment, Document, Entry, Item, Value};
+use super::super::super::tree::{Comment, Document, Item, ListEntry, Value};
 use super::super::number;
 use super::Purpose;
 use super::page::{Leaves, Notes, Page};
@@ -76,10 +76,10 @@ impl<'a> Branch<'a> {
         Self::gather(pieces, true)
     }
 
-    fn of_list(entries: &'a [Entry]) -> Self {
+    fn of_list(entries: &'a [ListEntry]) -> Self {
         let pieces = entries.iter().map(|entry| match entry {
-            Entry::Comment(comment) => Piece::Comment(comment),
-            Entry::Value(value) => Piece::Twig(None, value),
+            ListEntry::Comment(comment) => Piece::Comment(comment),
+            ListEntry::Value(value) => Piece::Twig(None, value),
         });
         Self::gather(pieces, false)
     }

@@ -2,7 +2,7 @@
 
 use super::Purpose;
 use super::node::{Content, Node};
-use super::parser::{Parser, Place, raise_foot};
+use super::parser::{NodePlace, Parser, raise_foot};
 use super::token::{Kind, Mark};
 use crate::error::Result;
 
@@ -18,7 +18,7 @@ impl<'a> Parser<'a> {
             if self.peek() == Kind::Key {
                 items.push(self.pair_in_list()?);
             } else {
-                items.push(self.node(Place::Flow)?);
+                items.push(self.node(NodePlace::Flow)?);
             }
         }
         if items.is_empty() && self.purpose() == Purpose::Encrypted {
@@ -48,7 +48,7 @@ impl<'a> Parser<'a> {
         let mark = self.mark();
         let key = match self.skip() {
             Kind::Value | Kind::FlowEntry | Kind::FlowListEnd => self.empty(),
-            _ => self.node(Place::Flow)?,
+            _ => self.node(NodePlace::Flow)?,
         };
         let value = self.flow_value(&Kind::FlowListEnd)?;
         Ok(Node { content: Content::Map(vec![(key, value)]), mark, ..Node::default() })
@@ -75,13 +75,13 @@ impl<'a> Parser<'a> {
 
     fn flow_pair(&mut self) -> Result<(Node, Node)> {
         if self.peek() != Kind::Key {
-            let key = self.node(Place::Flow)?;
+            let key = self.node(NodePlace::Flow)?;
             let value = self.flow_value(&Kind::FlowMapEnd)?;
             return Ok((key, value));
         }
         let key = match self.skip() {
             Kind::Value | Kind::FlowEntry | Kind::FlowMapEnd => self.empty(),
-            _ => self.node(Place::Flow)?,
+            _ => self.node(NodePlace::Flow)?,
         };
         Ok((key, self.flow_value(&Kind::FlowMapEnd)?))
     }
@@ -93,7 +93,7 @@ impl<'a> Parser<'a> {
         match self.skip() {
             Kind::FlowEntry => Ok(self.empty()),
             kind if kind == *end => Ok(self.empty()),
-            _ => self.node(Place::Flow),
+            _ => self.node(NodePlace::Flow),
         }
     }
 }

@@ -136,7 +136,7 @@ impl<'a> Parser<'a> {
 
     fn document(&mut self) -> Result<Root> {
         self.anchors.clear();
-        let node = self.node(Place::Block)?;
+        let node = self.node(NodePlace::Block)?;
         Ok(self.end_document(node))
     }
 
@@ -149,7 +149,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a value.
-    pub(super) fn node(&mut self, place: Place) -> Result<Node> {
+    pub(super) fn node(&mut self, place: NodePlace) -> Result<Node> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(super::super::too_deep().at(self.mark().place()));
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
         node
     }
 
-    fn node_at_depth(&mut self, place: Place) -> Result<Node> {
+    fn node_at_depth(&mut self, place: NodePlace) -> Result<Node> {
         let mark = self.mark();
         if let Kind::Alias(name) = self.peek() {
             return self.alias(&name, mark);
@@ -170,12 +170,12 @@ impl<'a> Parser<'a> {
             self.anchors.remove(name);
         }
         let node = match self.peek() {
-            Kind::BlockEntry if place == Place::BlockOrEntries => self.entries(mark)?,
+            Kind::BlockEntry if place == NodePlace::BlockOrEntries => self.entries(mark)?,
             Kind::Scalar(style, text) => self.scalar(style, &text, tag, mark),
             Kind::FlowListStart => self.flow_list(mark)?,
             Kind::FlowMapStart => self.flow_map(mark)?,
-            Kind::BlockListStart if place != Place::Flow => self.block_list(mark)?,
-            Kind::BlockMapStart if place != Place::Flow => self.block_map(mark)?,
+            Kind::BlockListStart if place != NodePlace::Flow => self.block_list(mark)?,
+            Kind::BlockMapStart if place != NodePlace::Flow => self.block_map(mark)?,
             _ if has_properties => Node {
                 mark,
                 content: Content::Scalar(Scalar { tag, ..Scalar::default() }),
@@ -236,7 +236,7 @@ impl<'a> Parser<'a> {
         while self.peek() == Kind::BlockEntry {
             match self.entry() {
                 Kind::BlockEntry | Kind::BlockEnd => items.push(self.empty()),
-                _ => items.push(self.node(Place::Block)?),
+                _ => items.push(self.node(NodePlace::Block)?),
             }
         }
         if self.peek() != Kind::BlockEnd {
@@ -256,7 +256,7 @@ impl<'a> Parser<'a> {
         while self.peek() == Kind::BlockEntry {
             match self.entry() {
                 Kind::BlockEntry | Kind::Key | Kind::Value | Kind::BlockEnd => items.push(self.empty()),
-                _ => items.push(self.node(Place::Block)?),
+                _ => items.push(self.node(NodePlace::Block)?),
             }
         }
         Ok(Node { content: Content::List(items), mark, ..Node::default() })
@@ -306,7 +306,7 @@ impl<'a> Parser<'a> {
     fn block_key(&mut self) -> Result<Node> {
         match self.skip() {
             Kind::Key | Kind::Value | Kind::BlockEnd => Ok(self.empty()),
-            _ => self.node(Place::BlockOrEntries),
+            _ => self.node(NodePlace::BlockOrEntries),
         }
     }
 
@@ -316,14 +316,14 @@ impl<'a> Parser<'a> {
         }
         match self.skip() {
             Kind::Key | Kind::Value | Kind::BlockEnd => Ok(self.empty()),
-            _ => self.node(Place::BlockOrEntries),
+            _ => self.node(NodePlace::BlockOrEntries),
         }
     }
 }
 
 /// Where a node stands, which decides what it may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum NodePlace {
     Block,
     /// A list may start without an indent of its own.
     BlockOrEntries,

@@ -10,7 +10,7 @@ use std::ops::Range;
 use granit_parser::ScalarStyle;
 
 use super::Purpose;
-use super::token::{Kind, Mark, Remark, Source};
+use super::token::{Kind, Mark, Remark, YamlText};
 
 /// How a comment relates to the token it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) struct Placed {
 }
 
 /// Places every comment, and moves the ends of blocks before comments of their parents.
-pub(super) fn place(source: &mut Source<'_>, purpose: Purpose) -> Vec<Placed> {
+pub(super) fn place(source: &mut YamlText<'_>, purpose: Purpose) -> Vec<Placed> {
     let mut placer =
         Placer { purpose, placed: Vec::new(), indents: Vec::new(), flow_level: 0, next_remark: 0 };
     let mut at = 1;
@@ -53,7 +53,7 @@ struct Placer {
 
 impl Placer {
     /// Handles the gap before a token, the block ends in it, and the token; returns the next one.
-    fn step(&mut self, source: &mut Source<'_>, at: usize) -> usize {
+    fn step(&mut self, source: &mut YamlText<'_>, at: usize) -> usize {
         let real = at + source.tokens[at..].iter().take_while(|token| token.kind == Kind::BlockEnd).count();
         let real = real.min(source.tokens.len() - 1);
         let scanned = self.gap(source, at - 1, real);
@@ -64,7 +64,7 @@ impl Placer {
     }
 
     /// Follows indents and brackets, as the scanner does.
-    fn track(&mut self, source: &Source<'_>, at: usize) {
+    fn track(&mut self, source: &YamlText<'_>, at: usize) {
         let token = &source.tokens[at];
         match token.kind {
             Kind::BlockListStart | Kind::BlockMapStart => self.indents.push(token.start.column),
@@ -75,7 +75,7 @@ impl Placer {
     }
 
     /// Takes the comment in the first line of a block scalar.
-    fn remarks_inside(&mut self, source: &Source<'_>, at: usize) {
+    fn remarks_inside(&mut self, source: &YamlText<'_>, at: usize) {
         let token = &source.tokens[at];
         while let Some(remark) = source.remarks.get(self.next_remark) {
             if remark.start.index >= token.end.index {
@@ -87,7 +87,7 @@ impl Placer {
     }
 
     /// Places the comments between two tokens; returns where the scanner stood before them.
-    fn gap(&mut self, source: &Source<'_>, last: usize, next: usize) -> Mark {
+    fn gap(&mut self, source: &YamlText<'_>, last: usize, next: usize) -> Mark {
         let token = &source.tokens[last];
         let end = source.tokens[next].start;
         let first = self.next_remark;
@@ -121,7 +121,7 @@ impl Placer {
     }
 
     /// Marks the ends of blocks: before the comments that stand at the indent of their block.
-    fn end_blocks(&mut self, source: &mut Source<'_>, ends: Range<usize>, scanned: Mark) {
+    fn end_blocks(&mut self, source: &mut YamlText<'_>, ends: Range<usize>, scanned: Mark) {
         let next = source.tokens[ends.end].start;
         let mut mark = before(scanned);
         let mut forced = false;
@@ -155,7 +155,7 @@ fn before(mark: Mark) -> Mark {
 }
 
 /// Says whether a comment stands on the line where a token ends, and counts as its line comment.
-fn is_beside(source: &Source<'_>, last: usize, remark: &Remark) -> bool {
+fn is_beside(source: &YamlText<'_>, last: usize, remark: &Remark) -> bool {
     let kind = &source.tokens[last].kind;
     let alone = matches!(
         kind,
@@ -165,7 +165,7 @@ fn is_beside(source: &Source<'_>, last: usize, remark: &Remark) -> bool {
 }
 
 /// A line comment behind `:` or `,` belongs to what stands before the sign.
-fn line_owner(source: &Source<'_>, last: usize, flow_level: usize) -> usize {
+fn line_owner(source: &YamlText<'_>, last: usize, flow_level: usize) -> usize {
     let shifted = match source.tokens[last].kind {
         Kind::Value => flow_level == 0,
         Kind::FlowEntry => flow_level > 0,
@@ -175,7 +175,7 @@ fn line_owner(source: &Source<'_>, last: usize, flow_level: usize) -> usize {
 }
 
 /// Plain and block scalars are scanned up to the next thing, line breaks included.
-fn eats_breaks(kind: &Kind<'_>, source: &Source<'_>, end: Mark, next: Mark) -> bool {
+fn eats_breaks(kind: &Kind<'_>, source: &YamlText<'_>, end: Mark, next: Mark) -> bool {
     match kind {
         Kind::Scalar(ScalarStyle::Plain, _) => source.break_signs(end.index, next.index) > 0,
         Kind::Scalar(ScalarStyle::Literal | ScalarStyle::Folded, _) => true,
@@ -200,7 +200,7 @@ enum After {
 
 /// The comments between two tokens while they are placed.
 struct Gap<'a, 'b> {
-    source: &'a Source<'b>,
+    source: &'a YamlText<'b>,
     purpose: Purpose,
     after: After,
     next: Mark,
@@ -217,7 +217,7 @@ struct Gap<'a, 'b> {
 }
 
 impl<'a, 'b> Gap<'a, 'b> {
-    fn new(placer: &Placer, source: &'a Source<'b>, between: &Between, first: &Remark) -> Self {
+    fn new(placer: &Placer, source: &'a YamlText<'b>, between: &Between, first: &Remark) -> Self {
         let Between { last, next, from } = *between;
         let tokens = &source.tokens;
         let last = if tokens[last].kind == Kind::FlowEntry && last > 0 { last - 1 } else { last };

@@ -2,7 +2,7 @@
 //!
 //! Aliases are written out. Begin at [`document`].
 
-use super::super::super::tree::{Comment, Document, Entry, Item, Value};
+use super::super::super::tree::{Comment, Document, Item, ListEntry, Value};
 use super::node::{Content, Lines, Node, Root, Scalar};
 use super::resolve::{self, Unfit};
 use super::token::Mark;
@@ -98,22 +98,22 @@ impl Tree {
         Ok(())
     }
 
-    fn list(&mut self, node: &Node, taken: Comments) -> Result<Vec<Entry>> {
+    fn list(&mut self, node: &Node, taken: Comments) -> Result<Vec<ListEntry>> {
         let Content::List(found) = &node.content else { return Ok(Vec::new()) };
         let mut entries = Vec::new();
         if taken == Comments::Open {
-            comments(&mut entries, &node.head, Side::Own, Entry::Comment);
-            comments(&mut entries, &node.line, Side::Own, Entry::Comment);
+            comments(&mut entries, &node.head, Side::Own, ListEntry::Comment);
+            comments(&mut entries, &node.line, Side::Own, ListEntry::Comment);
         }
         for item in found {
             self.count(item.mark)?;
-            comments(&mut entries, &item.head, Side::Own, Entry::Comment);
-            comments(&mut entries, &item.line, Side::Beside, Entry::Comment);
-            entries.push(Entry::Value(self.value(item, Comments::Taken)?));
-            comments(&mut entries, &item.foot, Side::Own, Entry::Comment);
+            comments(&mut entries, &item.head, Side::Own, ListEntry::Comment);
+            comments(&mut entries, &item.line, Side::Beside, ListEntry::Comment);
+            entries.push(ListEntry::Value(self.value(item, Comments::Taken)?));
+            comments(&mut entries, &item.foot, Side::Own, ListEntry::Comment);
         }
         if taken == Comments::Open {
-            comments(&mut entries, &node.foot, Side::Own, Entry::Comment);
+            comments(&mut entries, &node.foot, Side::Own, ListEntry::Comment);
         }
         Ok(entries)
     }

@@ -74,16 +74,16 @@ pub(super) struct Remark {
 
 /// The text, its tokens and its comments, both in the order of the text.
 #[derive(Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct YamlText<'a> {
     pub chars: Vec<char>,
     pub tokens: Vec<Token<'a>>,
     pub remarks: Vec<Remark>,
 }
 
 /// Scans a text whose syntax it has checked before.
-pub(super) fn scan(text: &str) -> Result<Source<'_>> {
+pub(super) fn scan(text: &str) -> Result<YamlText<'_>> {
     check_syntax(text)?;
-    let mut source = Source { chars: text.chars().collect(), tokens: Vec::new(), remarks: Vec::new() };
+    let mut source = YamlText { chars: text.chars().collect(), tokens: Vec::new(), remarks: Vec::new() };
     for raw in Scanner::with_options(StrInput::new(text), options()) {
         source.push(raw.map_err(|error| syntax_error(&error))?);
     }
@@ -118,7 +118,7 @@ fn syntax_error(error: &ScanError) -> Error {
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> YamlText<'a> {
     fn push(&mut self, raw: Raw<'a>) {
         let (span, kind) = raw.into_parts();
         let (start, end) = (mark(span.start), mark(span.end));

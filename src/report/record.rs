@@ -1,0 +1,12 @@
+//! What is kept of a run below `.infra/runs`, and what earlier runs tell.
+
+mod durations;
+mod file_names;
+mod history;
+mod renamed_runs;
+mod run_record;
+
+pub use durations::read_durations;
+pub use history::{PastRun, Undone, left_undone};
+pub use renamed_runs::rename_in_runs;
+pub use run_record::{Begun, RunRecord, Unfinished};

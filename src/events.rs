@@ -4,13 +4,16 @@
 //! everything before it was shown. What a child wrote is [`Safe`] here: nothing else fits
 //! into an event. Nothing here formats or prints.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::model::{
-    ChangeDetail, Diagnostic, LockHolder, PlanDifference, ResourceChange, RunCommand, RunReport, Safe,
+    ChangeDetail, Clock, Diagnostic, LockHolder, PlanDifference, ResourceChange, RunCommand, RunReport, Safe,
     StackId, StackReport, Staying, Step,
 };
 
@@ -34,9 +37,6 @@ pub enum RunEvent {
         asks: bool,
         /// The version of tofu.
         tofu: String,
-        /// When.
-        #[schemars(with = "String")]
-        at: Timestamp,
     },
     /// Something a person should know, about the run or a stack.
     Warning {
@@ -162,6 +162,72 @@ pub enum RunEvent {
     },
 }
 
+impl RunEvent {
+    /// Returns the stack that it belongs to.
+    fn stack(&self) -> Option<&StackId> {
+        match self {
+            Self::StepStarted { stack, .. }
+            | Self::Line { stack, .. }
+            | Self::Resource { stack, .. }
+            | Self::Refreshed { stack, .. }
+            | Self::LockAwaited { stack, .. }
+            | Self::LockTaken { stack, .. }
+            | Self::Diagnostic { stack, .. }
+            | Self::Planned { stack, .. }
+            | Self::PlanDiffers { stack, .. }
+            | Self::StateRenamed { stack, .. } => Some(stack),
+            Self::Warning { stack, .. } => stack.as_ref(),
+            Self::StackFinished { report } => Some(&report.id),
+            Self::RunStarted { .. }
+            | Self::StatesNoted { .. }
+            | Self::NothingDone
+            | Self::Interrupted { .. }
+            | Self::RunFinished { .. } => None,
+        }
+    }
+
+    /// Returns whether it is written down, and so has a number.
+    const fn is_recorded(&self) -> bool {
+        !matches!(self, Self::Refreshed { .. })
+    }
+}
+
+/// An event with its time and its numbers, as it is written down.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub struct NumberedEvent {
+    /// When it happened.
+    #[schemars(with = "String")]
+    pub at: Timestamp,
+    /// Its number in the run; the first is 1, and none is left out.
+    pub seq: u64,
+    /// Its number among the events of its stack, where it belongs to one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack_seq: Option<u64>,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: RunEvent,
+}
+
+/// How many events were numbered, in all and of each stack.
+#[derive(Debug, Default)]
+struct Numbers {
+    run: u64,
+    stacks: BTreeMap<StackId, u64>,
+}
+
+impl Numbers {
+    fn number(&mut self, event: RunEvent, at: Timestamp) -> NumberedEvent {
+        let step = u64::from(event.is_recorded());
+        self.run += step;
+        let stack_seq = event.stack().map(|stack| {
+            let count = self.stacks.entry(stack.clone()).or_default();
+            *count += step;
+            *count
+        });
+        NumberedEvent { at, seq: self.run, stack_seq, event }
+    }
+}
+
 /// What a person says to a question.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Answer {
@@ -239,29 +305,36 @@ impl Proposal {
 #[derive(Debug)]
 pub enum Message {
     /// Something happened.
-    Event(RunEvent),
+    Event(NumberedEvent),
     /// Something must be decided.
     Ask(Question, oneshot::Sender<Answer>),
 }
 
 /// The engine's end of the channel; clones share it.
 #[derive(Clone, Debug)]
-pub struct Events(mpsc::UnboundedSender<Message>);
+pub struct Events {
+    messages: mpsc::UnboundedSender<Message>,
+    numbers: Arc<Mutex<Numbers>>,
+    clock: Clock,
+}
 
 /// The listener's end of the channel.
 pub type Messages = mpsc::UnboundedReceiver<Message>;
 
 impl Events {
-    /// Makes a channel.
-    pub fn channel() -> (Self, Messages) {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        (Self(sender), receiver)
+    /// Makes a channel whose events get their times from this clock.
+    pub fn channel(clock: Clock) -> (Self, Messages) {
+        let (messages, receiver) = mpsc::unbounded_channel();
+        (Self { messages, numbers: Arc::default(), clock }, receiver)
     }
 
     /// Tells that something happened.
     pub fn emit(&self, event: RunEvent) {
+        // Sent before the next gets its number, so that they arrive in their order.
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let event = numbers.number(event, self.clock.now());
         // A listener that is gone wants nothing more; the run goes on to its end.
-        let _ = self.0.send(Message::Event(event));
+        let _ = self.messages.send(Message::Event(event));
     }
 
     /// Warns about the run as a whole.
@@ -272,7 +345,26 @@ impl Events {
     /// Asks and waits; without a listener the answer is no.
     pub async fn ask(&self, question: Question) -> Answer {
         let (sender, answer) = oneshot::channel();
-        let _ = self.0.send(Message::Ask(question, sender));
+        let _ = self.messages.send(Message::Ask(question, sender));
         answer.await.unwrap_or(Answer::No)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_counted_in_the_run_and_in_their_stack() {
+        let line = |id: &str| RunEvent::StepStarted { stack: StackId::new(id), step: Step::Plan };
+        let seen = RunEvent::Refreshed { stack: StackId::new("a"), resources: 1 };
+        let mut numbers = Numbers::default();
+
+        let events = [line("a"), RunEvent::NothingDone, seen, line("b"), line("a")];
+        let numbered = events.map(|event| numbers.number(event, Timestamp::UNIX_EPOCH));
+
+        let recorded = numbered.iter().filter(|numbered| numbered.event.is_recorded());
+        let told: Vec<_> = recorded.map(|numbered| (numbered.seq, numbered.stack_seq)).collect();
+        assert_eq!(told, [(1, Some(1)), (2, None), (3, Some(1)), (4, Some(2))]);
     }
 }

@@ -157,6 +157,29 @@ fn the_stream_of_events_tells_every_stack_from_beginning_to_end() {
 }
 
 #[test]
+fn every_event_has_a_time_and_its_number_in_the_run_and_in_its_stack() {
+    let project = Project::new().stack("a/x", SIMPLE).stack("a/y", SIMPLE);
+
+    let run = project.run("plan --all --jsonl").succeeds();
+
+    let log = project.newest_log("a/x").replace("/logs/a/x.log", "/events.jsonl");
+    let recorded = std::fs::read_to_string(project.path(&log)).unwrap();
+    assert_eq!(recorded, run.stdout);
+    let events: Vec<serde_json::Value> =
+        run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let times: Vec<&str> = events.iter().map(|event| event["at"].as_str().expect("a time")).collect();
+    assert!(times.is_sorted() && times[0].ends_with('Z'), "{times:?}");
+    let numbers: Vec<u64> = events.iter().filter_map(|event| event["seq"].as_u64()).collect();
+    assert_eq!(numbers, (1..=events.len() as u64).collect::<Vec<_>>());
+    for id in ["a/x", "a/y"] {
+        let own = events.iter().filter(|event| event["stack"] == id || event["report"]["id"] == id);
+        let numbers: Vec<u64> = own.filter_map(|event| event["stack_seq"].as_u64()).collect();
+        assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "{id}");
+        assert!(numbers.len() > 2, "{id}");
+    }
+}
+
+#[test]
 fn plans_are_printed_in_the_order_of_the_stacks() {
     let mut project = Project::new();
     for id in ["a/1", "a/2", "a/3", "a/4"] {

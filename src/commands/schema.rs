@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Context;
 use crate::error::Exit;
-use crate::events::RunEvent;
+use crate::events::NumberedEvent;
 use crate::model::RunReport;
 use crate::project;
 
@@ -46,7 +46,7 @@ pub fn run(args: &SchemaArgs, context: &Context) -> Exit {
         SchemaOf::Cluster => project::cluster_schema(),
         SchemaOf::Nodes => project::nodes_schema(),
         SchemaOf::Report => schema_for!(RunReport).into(),
-        SchemaOf::Events => schema_for!(RunEvent).into(),
+        SchemaOf::Events => schema_for!(NumberedEvent).into(),
     };
     context.terminal.data_line(&serde_json::to_string_pretty(&schema).unwrap_or_default());
     Exit::OK

@@ -43,7 +43,7 @@ async fn print(prepared: &Prepared, request: &Request, context: &Context) -> Res
 /// Runs the engine and the reports side by side.
 async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Result<RunReport> {
     let mut options = prepared.options(request, context);
-    let (events, messages) = Events::channel();
+    let (events, messages) = Events::channel(context.clock);
     let (session, dependents) = prepared.open(request, context, (events, &options)).await?;
     let check = match prepared.check(&session, (request, context), dependents, &mut options).await {
         Ok(check) => check,

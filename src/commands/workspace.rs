@@ -436,7 +436,7 @@ impl Workspace {
         purpose: Purpose<'_>,
         work: impl AsyncFnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
-        let (events, messages) = Events::channel();
+        let (events, messages) = Events::channel(context.clock);
         let session = self.open_session(context, events, purpose).await?;
         let console = Console::new(context.terminal, PlanOutput::Hidden);
         let working = async move {

@@ -53,7 +53,6 @@ impl<'a> Conductor<'a> {
             parallelism: options.parallelism.min(runs.len().max(1)),
             asks: plan.command.is_ordered() && options.approval == Approval::Ask,
             tofu: session.tofu.version.to_string(),
-            at: started,
         });
         let numbers = runs.iter().enumerate().map(|(number, run)| (&run.stack.id, number)).collect();
         let (tally, held, changes) = (RefCell::default(), RefCell::default(), Cell::new(false));

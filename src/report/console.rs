@@ -18,7 +18,7 @@ use super::failure::show_hints;
 use super::listen::Report;
 use super::plan_view::{Details, Listed, visible};
 use super::screen::{Live, Terminal, Tone, Verbosity, padded, shortened, text_width};
-use crate::events::{Question, RunEvent};
+use crate::events::{NumberedEvent, Question, RunEvent};
 use crate::model::{Diagnostic, LockHolder, ResourceChange, RunCommand, Severity, StackId, Step, few};
 use board::Board;
 use stack_output::StackOutput;
@@ -243,9 +243,9 @@ impl Console {
 }
 
 impl Report for Console {
-    fn event(&mut self, event: &RunEvent) {
+    fn event(&mut self, NumberedEvent { at, event, .. }: &NumberedEvent) {
         match event {
-            RunEvent::RunStarted { command, project, stacks, tofu, parallelism, asks, at, .. } => {
+            RunEvent::RunStarted { command, project, stacks, tofu, parallelism, asks, .. } => {
                 (self.command, self.asks, self.started) = (*command, *asks, *at);
                 self.run_started((project, tofu), stacks, *parallelism);
             }

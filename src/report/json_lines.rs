@@ -2,7 +2,7 @@
 
 use super::listen::Report;
 use super::screen::Terminal;
-use crate::events::RunEvent;
+use crate::events::NumberedEvent;
 
 /// Streams events to a machine.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl JsonLines {
 }
 
 impl Report for JsonLines {
-    fn event(&mut self, event: &RunEvent) {
+    fn event(&mut self, event: &NumberedEvent) {
         if let Ok(line) = serde_json::to_string(event) {
             self.0.data_line(&line);
         }

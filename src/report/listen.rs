@@ -3,12 +3,12 @@
 use tokio::sync::oneshot;
 
 use super::screen::{Asking, ask};
-use crate::events::{Answer, Message, Messages, Question, RunEvent};
+use crate::events::{Answer, Message, Messages, NumberedEvent, Question};
 
 /// Something that consumes events.
 pub trait Report {
     /// Takes note of an event.
-    fn event(&mut self, event: &RunEvent);
+    fn event(&mut self, event: &NumberedEvent);
 
     /// Shows what a question is about and makes room for it.
     fn question(&mut self, _question: &Question) {}

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use super::ending::{SharedCause, count_columns, count_line, result_sign, result_words, shared_causes};
 use super::listen::Report;
 use crate::atomic_file;
-use crate::events::RunEvent;
+use crate::events::{NumberedEvent, RunEvent};
 use crate::model::{ResourceChange, RunReport, StackError, StackId, StackReport};
 
 /// How much of the changes of one stack is listed.
@@ -102,8 +102,8 @@ fn unfolded(title: &str, lines: &[String]) -> String {
 }
 
 impl Report for MarkdownSummary {
-    fn event(&mut self, event: &RunEvent) {
-        match event {
+    fn event(&mut self, numbered: &NumberedEvent) {
+        match &numbered.event {
             RunEvent::RunStarted { project, .. } => self.project.clone_from(project),
             RunEvent::Planned { stack, changes, .. } => {
                 self.changes.insert(stack.clone(), changes.clone());

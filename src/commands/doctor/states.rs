@@ -53,7 +53,7 @@ async fn open(
     tofu: Tofu,
     context: &Context,
 ) -> Result<Session> {
-    let (events, _) = Events::channel();
+    let (events, _) = Events::channel(context.clock);
     Session::open(SessionParts {
         project: workspace.project.clone(),
         stacks: workspace.stacks.clone(),

@@ -17,7 +17,7 @@ use super::file_names::{ABANDONED, BEGUN, EVENTS, REPORT};
 use super::renamed_runs::rename_in_runs;
 use crate::atomic_file;
 use crate::error::{Result, io};
-use crate::events::RunEvent;
+use crate::events::{NumberedEvent, RunEvent};
 use crate::model::{Holder, PlanMode, RunCommand, RunReport, StackId};
 use crate::report::listen::Report;
 
@@ -99,12 +99,13 @@ impl RunRecord {
 
 /// A record that cannot be written must not stop the run it is about, so failures are passed over here.
 impl Report for RunRecord {
-    fn event(&mut self, event: &RunEvent) {
+    fn event(&mut self, numbered: &NumberedEvent) {
+        let event = &numbered.event;
         // Nothing of it is kept, and there may be thousands.
         if matches!(event, RunEvent::Refreshed { .. }) {
             return;
         }
-        if let Ok(line) = serde_json::to_string(event) {
+        if let Ok(line) = serde_json::to_string(numbered) {
             let _ = writeln!(self.events, "{line}");
         }
         // Lines come in crowds; whatever changes the picture is on the disk at once.

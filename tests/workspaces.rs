@@ -342,6 +342,21 @@ output "place" { value = var.url }
 }
 
 #[test]
+fn a_workspace_is_destroyed_with_the_name_that_its_variable_needs() {
+    let needy =
+        web("").replace(r#"variable "environment" { default = "none" }"#, "variable \"environment\" {}\n");
+    let project = declared("").stack("cloud/web", &needy);
+    project.run("apply cloud/web --yes").succeeds();
+
+    project.run("destroy @dev --yes").succeeds();
+    project.write("infra.yaml", &DECLARED.replace("prod: {", "live: {"));
+    project.run("destroy --removed --yes").succeeds();
+
+    assert_eq!(project.resources("web@dev"), [""; 0]);
+    project.run("stacks --removed").succeeds().stdout_lacks("cloud/web@prod");
+}
+
+#[test]
 fn what_makes_no_sense_is_an_error_that_says_where() {
     let project = declared("").stack("cloud/web@dev", &web(""));
     let refused = |config: &str, words: &str| {

@@ -224,10 +224,12 @@ impl Workspace {
         let chosen = self.select(&selection, context)?;
         match chosen.as_slice() {
             [id] => self.stack(id),
-            several => Err(Error::usage("this command works on one stack").detail(format!(
-                "chosen: {}",
-                several.iter().map(StackId::as_str).collect::<Vec<_>>().join(", ")
-            ))),
+            several => Err(Error::usage("this command works on one stack")
+                .detail(format!(
+                    "chosen: {}",
+                    several.iter().map(StackId::as_str).collect::<Vec<_>>().join(", ")
+                ))
+                .hint_if(several.first().map(|id| format!("name one of them, such as `{id}`")))),
         }
     }
 

@@ -61,3 +61,15 @@ fn a_folder_that_got_workspaces_goes_on_with_its_state() {
         assert_eq!(other.resources("web@dev"), ["terraform_data.web"]);
     }
 }
+
+#[test]
+fn a_renamed_workspace_is_known_by_the_lock_file_where_the_state_is_not_here() {
+    let first = declared(r#"backend "http" {}"#);
+    first.run("apply cloud/web --yes").succeeds();
+    let other = another_checkout(&first);
+
+    other.write("infra.yaml", &DECLARED.replace("prod: {", "live: {"));
+    other.run("plan @live").exits(65).stderr_has("error[stack-renamed]").stderr_has("`cloud/web@prod`");
+    other.write("infra.yaml", "name: lab\nstacks:\n  cloud/web: { var_files: [dev.tfvars] }\n");
+    other.run("plan cloud/web").exits(65).stderr_has("error[stack-renamed]").stderr_has("`cloud/web@prod`");
+}

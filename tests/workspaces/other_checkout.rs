@@ -71,5 +71,21 @@ fn a_renamed_workspace_is_known_by_the_lock_file_where_the_state_is_not_here() {
     other.write("infra.yaml", &DECLARED.replace("prod: {", "live: {"));
     other.run("plan @live").exits(65).stderr_has("error[stack-renamed]").stderr_has("`cloud/web@prod`");
     other.write("infra.yaml", "name: lab\nstacks:\n  cloud/web: { var_files: [dev.tfvars] }\n");
-    other.run("plan cloud/web").exits(65).stderr_has("error[stack-renamed]").stderr_has("`cloud/web@prod`");
+    other
+        .run("plan cloud/web")
+        .exits(65)
+        .stderr_has("error[stack-renamed]")
+        .stderr_has("cloud/web@prod  its state");
+}
+
+#[test]
+fn what_the_new_name_changes_is_not_passed_over() {
+    let config = |entry: &str| format!("name: lab\nstacks:\n  web: {{ workspaces: {{ {entry} }} }}\n");
+    let project = Project::new().config(&config("prod: {}")).stack("web", &web(""));
+    project.run("apply web --yes").succeeds();
+
+    project.write("infra.yaml", &config("live: { was: web@prod }"));
+    let moved = project.run("apply web --yes").succeeds().stderr_has("has the state of `web@prod` now");
+
+    project.run(&moved.advice("plan")).succeeds().stderr_has("+0 ~1 -0");
 }

@@ -87,7 +87,10 @@ pub(super) async fn look_for_workspace(session: &Session, run: &StackRun) -> Res
     }
     let Some((workspace, create)) = undeclared(session, stack) else { return Ok(()) };
     match session.workspaces_of(stack).await {
-        Ok(Some(known)) if known.contains(&workspace.name) => Ok(see(session, stack)),
+        Ok(Some(known)) if known.contains(&workspace.name) => {
+            see(session, stack);
+            Ok(())
+        }
         Ok(Some(known)) if !create => Err(unknown(session, stack, workspace, &known).into()),
         _ => Ok(()),
     }

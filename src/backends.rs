@@ -18,6 +18,7 @@ mod state_home;
 mod state_place;
 mod store;
 mod turn;
+mod workspaces;
 
 pub use hold::Hold;
 pub use home_of::{HomeParts, home_of};
@@ -32,3 +33,4 @@ pub use state_place::StatePlace;
 pub use store::{
     open_place, open_store_untried, read_infra_lock, remember_probe, store_environment, store_place,
 };
+pub use workspaces::workspaces_at;

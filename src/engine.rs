@@ -29,6 +29,7 @@ mod given_variables;
 mod init;
 mod inputs;
 mod inspect;
+mod kept_selection;
 mod known_states;
 mod left_behind;
 mod lock_wait;

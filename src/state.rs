@@ -104,7 +104,7 @@ pub use audit::AuditSink;
 pub use auth::Credentials;
 pub use aws::{AwsSettings, AwsSource, AwsSources};
 pub use bucket_lock::lock_of_s3;
-pub use bucket_object::read_s3_state;
+pub use bucket_object::{read_s3_state, s3_workspaces};
 pub use client::{RemoteState, RemoteVersions};
 pub use connection::Patience;
 pub use decisions::{Claim, Locking, Unlocking, Writing};

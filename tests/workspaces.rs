@@ -11,6 +11,10 @@
 
 #[path = "support/minio.rs"]
 mod minio;
+#[path = "workspaces/other_checkout.rs"]
+mod other_checkout;
+#[path = "workspaces/selected.rs"]
+mod selected;
 #[path = "support/served.rs"]
 mod served;
 mod support;
@@ -53,6 +57,30 @@ fn declared(backend: &str) -> Project {
         .stack("cloud/web", &web(backend))
         .file("infrastructure/cloud/web/dev.tfvars", "size = 1\n")
         .file("infrastructure/cloud/web/prod.tfvars", "size = 2\n")
+}
+
+/// Returns a block for a new bucket.
+fn bucket() -> String {
+    let (bucket, address) = (minio().bucket(), minio().address);
+    format!(
+        r#"backend "s3" {{
+    bucket                      = "{bucket}"
+    key                         = "web.tfstate"
+    region                      = "us-east-1"
+    endpoints                   = {{ s3 = "http://{address}" }}
+    use_path_style              = true
+    use_lockfile                = true
+    skip_credentials_validation = true
+    skip_region_validation      = true
+    skip_requesting_account_id  = true
+    skip_metadata_api_check     = true
+    skip_s3_checksum            = true
+  }}"#
+    )
+}
+
+fn with_keys(project: Project) -> Project {
+    project.env("AWS_ACCESS_KEY_ID", minio::USER).env("AWS_SECRET_ACCESS_KEY", minio::PASSWORD)
 }
 
 fn output_of(project: &Project, stack: &str) -> String {
@@ -118,24 +146,7 @@ fn each_workspace_has_a_state_of_its_own_in_a_local_file() {
 
 #[test]
 fn each_workspace_has_a_state_of_its_own_in_a_bucket() {
-    let (bucket, address) = (minio().bucket(), minio().address);
-    let block = format!(
-        r#"backend "s3" {{
-    bucket                      = "{bucket}"
-    key                         = "web.tfstate"
-    region                      = "us-east-1"
-    endpoints                   = {{ s3 = "http://{address}" }}
-    use_path_style              = true
-    use_lockfile                = true
-    skip_credentials_validation = true
-    skip_region_validation      = true
-    skip_requesting_account_id  = true
-    skip_metadata_api_check     = true
-    skip_s3_checksum            = true
-  }}"#
-    );
-    let project =
-        declared(&block).env("AWS_ACCESS_KEY_ID", minio::USER).env("AWS_SECRET_ACCESS_KEY", minio::PASSWORD);
+    let project = with_keys(declared(&bucket()));
 
     lives_in_both(&project, |name| name);
 
@@ -331,6 +342,21 @@ output "place" { value = var.url }
 }
 
 #[test]
+fn a_workspace_is_destroyed_with_the_name_that_its_variable_needs() {
+    let needy =
+        web("").replace(r#"variable "environment" { default = "none" }"#, "variable \"environment\" {}\n");
+    let project = declared("").stack("cloud/web", &needy);
+    project.run("apply cloud/web --yes").succeeds();
+
+    project.run("destroy @dev --yes").succeeds();
+    project.write("infra.yaml", &DECLARED.replace("prod: {", "live: {"));
+    project.run("destroy --removed --yes").succeeds();
+
+    assert_eq!(project.resources("web@dev"), [""; 0]);
+    project.run("stacks --removed").succeeds().stdout_lacks("cloud/web@prod");
+}
+
+#[test]
 fn what_makes_no_sense_is_an_error_that_says_where() {
     let project = declared("").stack("cloud/web@dev", &web(""));
     let refused = |config: &str, words: &str| {
@@ -350,25 +376,6 @@ fn what_makes_no_sense_is_an_error_that_says_where() {
     );
     refused("stacks:\n  x: { workspaces: [dev] }\n", "infra.yaml:2");
     refused("stacks:\n  cloud/web: { workspaces: { a: }, workspace_variable: env }\n", "no variable `env`");
-}
-
-#[test]
-fn a_name_that_is_none_makes_nothing() {
-    let project = Project::new().stack("net", &web(""));
-    let selected = |text: &str| project.write("infrastructure/net/.terraform/environment", text);
-
-    for wrong in ["../../../x", "a b", "a\nb", "\u{1b}[31m", "a/b", &"a".repeat(300)] {
-        selected(wrong);
-        project.run("plan net").exits(1).stderr_has("which is no name of a workspace");
-        assert_eq!(ids(&project)[0].0, "net");
-    }
-    selected("");
-    for wrong in ["../x", "ü", ""] {
-        let asked = project.run(&format!("plan net --create --workspace={wrong}"));
-        asked.exits(64).stderr_has("is no name of a workspace");
-    }
-    project.run("plan net@../x").exits(64);
-    assert!(!project.has("infrastructure/net/terraform.tfstate.d"));
 }
 
 #[test]

@@ -36,16 +36,25 @@ impl BackendRecord<'_> {
     }
 }
 
+/// Returns the kind of backend that tofu last initialised a folder for, where it noted one.
+pub(super) fn noted_kind(data_dir: &Path) -> Option<String> {
+    let bytes = std::fs::read(data_dir.join("terraform.tfstate")).ok()?;
+    let record: Value = serde_json::from_slice(&bytes).ok()?;
+    record["backend"]["type"].as_str().map(str::to_owned)
+}
+
 /// Returns the workspace that a stack runs in; nothing for the one that every backend begins with.
 pub fn workspace_in_use(stack: &Stack, own: &BTreeMap<String, String>, data_dir: &Path) -> Option<String> {
     let named = stack.workspace_name().map(str::to_owned);
     let own = || own.get("TF_WORKSPACE").filter(|name| !name.is_empty()).cloned();
-    named.or_else(own).or_else(|| selected_workspace(data_dir))
+    let selected = || selected_workspace(data_dir).filter(|name| StackWorkspace::is_name(name));
+    named.or_else(own).or_else(selected)
 }
 
 /// Returns the workspace that was selected, if it is not the one that every backend begins with.
 pub fn selected_workspace(data_dir: &Path) -> Option<String> {
-    let name = std::fs::read_to_string(data_dir.join("environment")).ok()?.trim().to_owned();
+    let bytes = std::fs::read(data_dir.join("environment")).ok()?;
+    let name = String::from_utf8_lossy(&bytes).trim().to_owned();
     (!name.is_empty() && name != DEFAULT).then_some(name)
 }
 

@@ -110,7 +110,7 @@ pub(super) fn stack_names(typed: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// Returns the declared workspaces that begin with what was typed, for a completing shell.
-fn workspace_names(typed: &OsStr) -> Vec<CompletionCandidate> {
+pub(super) fn workspace_names(typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
     let stacks = load_stacks().unwrap_or_default();
     let names = stacks.iter().filter_map(Stack::declared_workspace);

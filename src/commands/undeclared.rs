@@ -48,7 +48,7 @@ impl Workspace {
         let settled = |stack: &Stack| {
             let own = if is_set { book.settings_for(&stack.id).env } else { Default::default() };
             let pinned = own.get("TF_WORKSPACE").filter(|name| !name.is_empty());
-            if let Some(name) = pinned {
+            if let Some(name) = pinned.filter(|_| stack.backend.has_workspaces()) {
                 return Some((stack.id.clone(), name.clone(), WorkspaceOrigin::Asked { create: false }));
             }
             let data_dir = own.get("TF_DATA_DIR").map(PathBuf::from);
@@ -58,16 +58,38 @@ impl Workspace {
             let selected = backends::selected_workspace(&data_dir)?;
             Some((stack.id.clone(), selected, WorkspaceOrigin::Selected))
         };
-        let open = self.stacks.iter().filter(|stack| is_open(stack));
+        let open = self.stacks.iter().filter(|stack| stack.workspace.is_none());
         let found: Vec<(StackId, String, WorkspaceOrigin)> = open.filter_map(settled).collect();
         for (id, name, origin) in found {
-            match StackWorkspace::is_name(&name) {
-                true => self.enter(&id, &name, origin)?,
+            match self.wrong(&id, &name, origin) {
+                None => self.enter(&id, &name, origin)?,
                 // It stays listed.
-                false => self.stop(&id, &name, origin),
+                wrong => {
+                    let stacks = self.stacks.iter_mut().filter(|stack| stack.id == id);
+                    stacks.for_each(|stack| stack.wrong_workspace.clone_from(&wrong));
+                }
             }
         }
         Ok(())
+    }
+
+    /// Returns why a stack cannot run in a workspace of this name.
+    fn wrong(&self, id: &StackId, name: &str, origin: WorkspaceOrigin) -> Option<String> {
+        let place = match origin {
+            WorkspaceOrigin::Selected => ".terraform/environment",
+            WorkspaceOrigin::Declared | WorkspaceOrigin::Asked { .. } => "TF_WORKSPACE in infra.yaml",
+        };
+        let backend = self.stacks.iter().find(|stack| stack.id == *id).map(|stack| &stack.backend);
+        match backend.filter(|backend| !backend.has_workspaces()) {
+            _ if !StackWorkspace::is_name(name) => {
+                Some(format!("{place} has {name:?}, which is no name of a workspace"))
+            }
+            Some(backend) => {
+                let kind = backend.kind();
+                Some(format!("{place} has {name:?}, and the backend `{kind}` has no workspaces"))
+            }
+            None => None,
+        }
     }
 
     /// Puts stacks that were typed as `STACK@NAME` into that workspace, where none of this id is declared.
@@ -108,6 +130,9 @@ impl Workspace {
     /// Lets the workspaces of named stacks be made where they are missing.
     fn allow_making(&mut self, args: &StackArgs, context: &Context) {
         let named = self.named(args, context);
+        let declared = self.stacks.iter().filter(|stack| stack.declared_workspace().is_some());
+        let begun = declared.map(|stack| stack.id.clone()).filter(|id| named.contains(id));
+        self.project.begun = begun.filter(|id| is_in(id, args.workspace.as_deref())).collect();
         for stack in self.stacks.iter_mut().filter(|stack| named.contains(&stack.id)) {
             if let Some(StackWorkspace { origin: WorkspaceOrigin::Asked { create }, .. }) =
                 &mut stack.workspace
@@ -122,18 +147,10 @@ impl Workspace {
         stacks::named_one_by_one(&self.project, &self.stacks, &selection, &context.cwd).into_iter().collect()
     }
 
-    /// Keeps a stack from being run whose workspace cannot be one.
-    fn stop(&mut self, id: &StackId, name: &str, origin: WorkspaceOrigin) {
-        let place = match origin {
-            WorkspaceOrigin::Selected => ".terraform/environment",
-            WorkspaceOrigin::Declared | WorkspaceOrigin::Asked { .. } => "TF_WORKSPACE in infra.yaml",
-        };
-        for stack in self.stacks.iter_mut().filter(|stack| stack.id == *id) {
-            stack.problems.push(format!("{place} has {name:?}, which is no name of a workspace"));
-        }
-    }
-
     fn enter(&mut self, id: &StackId, name: &str, origin: WorkspaceOrigin) -> Result<()> {
+        for stack in self.stacks.iter_mut().filter(|stack| stack.id == *id) {
+            stack.wrong_workspace = None;
+        }
         stacks::run_in(&mut self.project, &mut self.stacks, id, (name, origin))?;
         self.stacks.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(())
@@ -149,11 +166,11 @@ fn check_name(name: &str) -> Result<()> {
     }
 }
 
-/// Returns whether nothing says yet in which workspace a stack runs, and it can run in one.
-fn is_open(stack: &Stack) -> bool {
-    stack.workspace.is_none() && stack.backend.has_workspaces()
-}
-
 fn is_undeclared(stack: &Stack) -> bool {
     stack.declared_workspace().is_none() && stack.backend.has_workspaces()
+}
+
+/// Returns whether a stack is in the workspace that was asked for, if one was.
+fn is_in(id: &StackId, asked: Option<&str>) -> bool {
+    asked.is_none_or(|name| id.as_str().ends_with(&format!("@{name}")))
 }

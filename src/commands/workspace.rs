@@ -215,14 +215,21 @@ impl Workspace {
 
     /// Returns the one stack that is meant.
     pub fn choose_one(&self, stack: Option<String>, context: &Context) -> Result<&Stack> {
-        let selection = Selection { one: true, ..StackArgs::one(stack).selection() };
+        self.choose_one_of(&StackArgs::one(stack), context)
+    }
+
+    /// Returns the one stack that arguments mean.
+    pub fn choose_one_of(&self, args: &StackArgs, context: &Context) -> Result<&Stack> {
+        let selection = Selection { one: true, ..args.selection() };
         let chosen = self.select(&selection, context)?;
         match chosen.as_slice() {
             [id] => self.stack(id),
-            several => Err(Error::usage("this command works on one stack").detail(format!(
-                "chosen: {}",
-                several.iter().map(StackId::as_str).collect::<Vec<_>>().join(", ")
-            ))),
+            several => Err(Error::usage("this command works on one stack")
+                .detail(format!(
+                    "chosen: {}",
+                    several.iter().map(StackId::as_str).collect::<Vec<_>>().join(", ")
+                ))
+                .hint_if(several.first().map(|id| format!("name one of them, such as `{id}`")))),
         }
     }
 

@@ -12,7 +12,7 @@ use super::stop::Stop;
 use super::variable_flags::only_give_variables;
 use super::{applied, shared_copies};
 use crate::events::RunEvent;
-use crate::model::{ChangeCounts, RunCommand, StackReport, StackResult, StackRun, Step};
+use crate::model::{ChangeCounts, RunCommand, StackReport, StackResult, StackRun, Step, quoted};
 
 impl<'a> Conductor<'a> {
     /// Finishes a stack that cannot begin: a stop was asked for, or a stack before it did not succeed.
@@ -58,8 +58,15 @@ impl<'a> Conductor<'a> {
 
     pub async fn finish_unchanged(&self, run: &'a StackRun, planned: &Planned, since: Timestamp) {
         let ready = self.bring_former_along(run).await;
-        match ready.and_then(|_| Ok(self.life(run).forget_empty_plan(planned)?)) {
-            Ok(()) => {
+        let ready = ready.and_then(|is_elsewhere| {
+            self.life(run).forget_empty_plan(planned)?;
+            Ok(is_elsewhere)
+        });
+        match ready {
+            Ok(is_elsewhere) => {
+                if is_elsewhere {
+                    self.tell_other_workspace(run);
+                }
                 if self.plan.command == RunCommand::Apply && only_give_variables(&self.options.extra) {
                     self.life(run).remember_inputs().await;
                 }
@@ -68,6 +75,15 @@ impl<'a> Conductor<'a> {
             }
             Err(stop) => self.finish_stopped(run, stop, since),
         }
+    }
+
+    /// Tells that a plan without changes was made before the state came along: the name of the workspace may
+    /// make some.
+    fn tell_other_workspace(&self, run: &StackRun) {
+        let id = &run.stack.id;
+        let message = "it was planned in the workspace that its state is from".to_owned();
+        let hint = format!("see what its own makes of it: `infra plan {}`", quoted(id.as_str()));
+        self.session.tell_once(Some(id), message, vec![hint]);
     }
 
     /// Returns whether this run leaves nothing of the stacks that it succeeds with.

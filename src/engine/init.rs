@@ -12,15 +12,16 @@ use serde::{Deserialize, Serialize};
 
 use super::early_values::{EarlyValues, with_early_values};
 use super::failure::explain;
+use super::kept_selection::KeptSelection;
 use super::left_behind::left_behind;
 use super::options::WhenToInit;
 use super::session::Session;
 use super::stop::Stop;
-use super::tofu_workspaces::{make_workspace, require_workspace};
-use super::watch::watch;
+use super::tofu_workspaces::{look_for_workspace, make_workspace, require_workspace};
+use super::watch::{Watched, watch};
 use crate::error::{Result, io};
 use crate::events::RunEvent;
-use crate::model::{Backend, Fingerprint, Project, Stack, StackRun, Step};
+use crate::model::{Backend, Fingerprint, Project, Stack, StackError, StackRun, Step};
 use crate::process::Invocation;
 use crate::stacks;
 use crate::tofu::call::{self, InitBackend};
@@ -73,9 +74,23 @@ pub(super) async fn init_stack(
     when: WhenToInit,
     extra: &[String],
 ) -> Result<(), Stop> {
+    if !is_migration(extra) {
+        look_for_workspace(session, run).await?;
+    }
     let folder = DataFolder::of(session, run, InitBackend::Yes).await?;
     folder.init(run, when, extra).await?;
     require_workspace(session, run).await
+}
+
+/// Prepares a folder for `tofu workspace` itself, which may be about to select another one.
+pub(super) async fn init_whatever_is_selected(session: &Session, run: &StackRun) -> Result<(), Stop> {
+    DataFolder::of(session, run, InitBackend::Yes).await?.init(run, WhenToInit::Needed, &[]).await
+}
+
+/// Returns whether tofu takes the workspaces along: the new place need not have the selected one yet.
+fn is_migration(extra: &[String]) -> bool {
+    let names = extra.iter().map(|arg| arg.trim_start_matches('-'));
+    names.into_iter().any(|name| name.starts_with("migrate-state") || name.starts_with("force-copy"))
 }
 
 /// Prepares a stack for what needs no backend, and returns a call that finds what was prepared.
@@ -151,14 +166,40 @@ impl<'a> DataFolder<'a> {
         let base = with_early_values(session, run, base).await;
         let call = self.with_backend_config(base, extra)?;
         let call = call::init(call, self.backend, &self.with_own_address(extra), session.narration());
-        let watched = watch(session, &stack.id, Step::Init, call).await?;
+        let watched = self.keeping_selection(call, extra).await?;
         if !watched.status.success() {
-            return Err(explain(session, stack, &watched).await);
+            return Err(self.why_not(run, &watched).await);
         }
         if self.backend == InitBackend::Yes && stack.declared_workspace().is_some() {
             make_workspace(session, run).await?;
         }
         Ok(self.remember()?)
+    }
+
+    /// Runs `init`, after which what was selected by hand still is.
+    async fn keeping_selection(&self, call: Invocation, extra: &[String]) -> Result<Watched, Stop> {
+        let (session, stack) = (self.session, self.stack);
+        let selection = match is_migration(extra) || stack.declared_workspace().is_some() {
+            true => None,
+            false => Some(KeptSelection::of(session, stack, &self.path).await?),
+        };
+        let watched = watch(session, &stack.id, Step::Init, call).await;
+        selection.map_or(Ok(()), KeptSelection::put_back)?;
+        watched
+    }
+
+    /// Explains an `init` that failed; one may fail because what is selected does not exist.
+    async fn why_not(&self, run: &StackRun, watched: &Watched) -> Stop {
+        let stop = explain(self.session, self.stack, watched).await;
+        if self.backend == InitBackend::No || matches!(stop, Stop::Interrupted) {
+            return stop;
+        }
+        match require_workspace(self.session, run).await {
+            Err(Stop::Failed(error)) if error.code.as_deref() == Some(StackError::WORKSPACE_UNKNOWN) => {
+                Stop::Failed(error)
+            }
+            _ => stop,
+        }
     }
 
     /// Makes the folder where tofu would not, and takes away what must not count.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::early_values::{early_sources, files_of, sources_of, with_early_values};
 use super::failure::{ending, kind_of};
-use super::init::init_stack;
+use super::init::{init_stack, init_whatever_is_selected};
 use super::inputs::{outputs_of, resolve_inputs};
 use super::known_states::note_state;
 use super::left_behind::way_along;
@@ -22,7 +22,7 @@ use super::stop::Stop;
 use super::unsaved_state::give_name;
 use crate::backends::StateFacts;
 use crate::error::{Error, Exit, Kind, Result};
-use crate::model::{Backend, Diagnostic, PlanMode, Safe, Stack, StackId, StackRun};
+use crate::model::{Backend, Diagnostic, PlanMode, Safe, Stack, StackError, StackId, StackRun};
 use crate::process::{self, Captured, Invocation, Raw};
 use crate::stacks;
 use crate::tofu::call::{self, Evaluation, FmtMode};
@@ -124,9 +124,7 @@ pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -
     if subcommand.is_some_and(|word| needs_its_state(word, args)) {
         require_states(session, std::slice::from_ref(&stack.id)).await?;
     }
-    if stack.workspace.is_some() && subcommand.is_some_and(|word| !needs_no_workspace(word)) {
-        prepared(session, stack).await?;
-    }
+    prepare_for(session, stack, subcommand).await?;
     let before = facts_of(session, stack).await;
     let run = bare_run(session, stack);
     let base = match bound_plan(&session.dir_of(stack), args) {
@@ -150,6 +148,22 @@ pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -
     let killed = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
     let code = status.code().or(killed).unwrap_or(1);
     Ok(Exit(u8::try_from(code).unwrap_or(1)))
+}
+
+/// Prepares a stack in a workspace for a subcommand of tofu: one that is not there would be made by it.
+async fn prepare_for(session: &Session, stack: &Stack, subcommand: Option<&str>) -> Result<()> {
+    if stack.workspace.is_none() && stack.wrong_workspace.is_none() {
+        return Ok(());
+    }
+    match subcommand {
+        Some("workspace") if stack.workspace.is_some() => {
+            let run = bare_run(session, stack);
+            let done = init_whatever_is_selected(session, &run).await;
+            done.map_err(|stop| stopped(&stack.id, stop))
+        }
+        Some(word) if !needs_no_workspace(word) => prepared(session, stack).await.map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// Returns whether a subcommand works without a workspace, or makes or looks for one itself.
@@ -324,6 +338,10 @@ pub(super) fn stopped(id: &StackId, stop: Stop) -> Error {
         Stop::Deferred(reason) => Error::failed(format!("`{id}` is deferred {reason}")),
         Stop::Failed(error) => {
             let failed = Error::new(kind_of(&error), format!("{id}: {}", error.summary)).detail(error.detail);
+            let failed = match error.code.as_deref() {
+                Some(StackError::WORKSPACE_UNKNOWN) => failed.code(StackError::WORKSPACE_UNKNOWN),
+                _ => failed,
+            };
             error.hint.iter().flat_map(|hint| hint.lines()).fold(failed, Error::hint)
         }
     }

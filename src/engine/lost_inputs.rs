@@ -83,6 +83,7 @@ impl StackLife<'_> {
                 },
             }
         }
+        inputs.add_workspace(session, &run.stack);
         Ok((inputs, lost))
     }
 }

@@ -150,6 +150,7 @@ mod tests {
             warnings: Vec::new(),
             unread: Vec::new(),
             problems: Vec::new(),
+            wrong_workspace: None,
         }
     }
 

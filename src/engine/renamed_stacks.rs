@@ -43,7 +43,7 @@ impl Rename {
     pub const fn reason(&self) -> &'static str {
         match self.evidence {
             Evidence::Git => "git calls its files renamed",
-            Evidence::Folder => "its folder has `workspaces` in infra.yaml now",
+            Evidence::Folder => "it is the same folder, with other `workspaces` in infra.yaml",
             Evidence::Addresses => "it declares every resource of that state",
         }
     }

@@ -21,7 +21,7 @@ use super::repository::Repository;
 use super::stack_secrets::StackSecrets;
 use crate::backends::{
     HomeParts, InfraLock, KnownState, StateHome, StatePlace, home_of, open_place, read_infra_lock,
-    state_name, store_environment, workspace_in_use,
+    state_name, store_environment, workspace_in_use, workspaces_at,
 };
 use crate::error::{Error, Result};
 use crate::events::Events;
@@ -398,6 +398,16 @@ impl Session {
         let workspace = former.or_else(|| workspace_in_use(stack, own, &data_dir));
         let (place, sources) = (self.place.as_ref(), &self.sources);
         home_of(HomeParts { stack, name, place, dir, env, data_dir, workspace, sources })
+    }
+
+    /// Returns the workspaces that the backend of a stack has; nothing where only tofu can tell.
+    pub(super) async fn workspaces_of(&self, stack: &Stack) -> Result<Option<Vec<String>>> {
+        let own = &stacks::settings_for(&self.project, &stack.id).env;
+        let (dir, env) = (self.dir_of(stack), self.environment_of(stack, own)?);
+        let data_dir = dir.join(env.path("TF_DATA_DIR").unwrap_or_else(|| ".terraform".into()));
+        let workspace = stack.workspace_name().map(str::to_owned);
+        let (name, place, sources) = (self.state_name_of(stack)?, self.place.as_ref(), &self.sources);
+        workspaces_at(HomeParts { stack, name, place, dir: &dir, env, data_dir, workspace, sources }).await
     }
 
     /// Returns where the state of a stack's folder lies in another workspace of its backend.

@@ -17,6 +17,7 @@ use super::options::{RunOptions, WhenToInit};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};
 use super::session::Session;
 use super::stop::Stop;
+use super::tofu_workspaces::wrong_workspace;
 use super::unsaved_state::{give_name, unsaved_state, way_to_save};
 use super::variable_flags::giving_variables;
 use super::watch::{Watched, watch};
@@ -245,6 +246,9 @@ impl StackLife<'_> {
         for note in &self.run.stack.unread {
             let message = format!("{note}; what was found in the file is used, and tofu judges it");
             self.session.tell_once(Some(&self.run.stack.id), message, Vec::new());
+        }
+        if let Some(error) = wrong_workspace(self.session, &self.run.stack) {
+            return Err(error);
         }
         let Some(first) = self.run.stack.problems.first() else { return Ok(()) };
         let error = Error::invalid(format!("`{}` cannot be run with the files it has", self.run.stack.id))

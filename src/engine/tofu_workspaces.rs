@@ -3,16 +3,17 @@
 //!
 //! tofu makes a workspace that is not there as soon as any command names it, so that a slip of
 //! the pen makes an empty state. No call gets a name that was not seen in tofu's own list. Begin
-//! at [`make_workspace`] and [`require_workspace`].
+//! at [`make_workspace`], [`look_for_workspace`] and [`require_workspace`].
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::early_values::with_early_values;
 use super::inspect::check;
+use super::kept_selection::KeptSelection;
 use super::session::Session;
 use super::stop::Stop;
 use super::workspace_states::workspace_of;
-use crate::error::{Error, Result, io};
+use crate::error::{Error, Result};
 use crate::model::{
     Environment, Project, Stack, StackError, StackRun, StackWorkspace, WorkspaceOrigin, nearest, quoted,
 };
@@ -75,23 +76,75 @@ pub(super) async fn make_workspace(session: &Session, run: &StackRun) -> Result<
     Ok(())
 }
 
+/// Refuses to run where nobody declared the workspace and infra itself can see that it does not exist.
+///
+/// This comes before `init`, which would select another one. What cannot be seen is left to
+/// [`require_workspace`].
+pub(super) async fn look_for_workspace(session: &Session, run: &StackRun) -> Result<(), Stop> {
+    let stack = &run.stack;
+    if let Some(error) = wrong_workspace(session, stack) {
+        return Err(error.into());
+    }
+    let Some((workspace, create)) = undeclared(session, stack) else { return Ok(()) };
+    match session.workspaces_of(stack).await {
+        Ok(Some(known)) if known.contains(&workspace.name) => {
+            see(session, stack);
+            Ok(())
+        }
+        Ok(Some(known)) if !create => Err(unknown(session, stack, workspace, &known).into()),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses to run where nobody declared the workspace and it does not exist; makes it where that is wanted.
 pub(super) async fn require_workspace(session: &Session, run: &StackRun) -> Result<(), Stop> {
-    let Some(workspace) = asked_of_tofu(&run.stack) else { return Ok(()) };
-    let WorkspaceOrigin::Asked { create } = workspace.origin else { return Ok(()) };
-    if session.seen_workspaces.borrow().contains(&run.stack.id) {
-        return Ok(());
-    }
+    let Some((workspace, create)) = undeclared(session, &run.stack) else { return Ok(()) };
     let known = list(session, run).await?;
     if !known.contains(&workspace.name) {
         if !create {
-            let shown = known.iter().map(|name| session.mask().line(name).to_string()).collect::<Vec<_>>();
-            return Err(unknown(&run.stack, &workspace.name, &shown).into());
+            return Err(unknown(session, &run.stack, workspace, &known).into());
         }
         make(session, run, &workspace.name).await?;
     }
-    session.seen_workspaces.borrow_mut().insert(run.stack.id.clone());
+    see(session, &run.stack);
     Ok(())
+}
+
+/// Returns the workspace that nobody declared and that was not seen yet, and whether it may be made.
+fn undeclared<'a>(session: &Session, stack: &'a Stack) -> Option<(&'a StackWorkspace, bool)> {
+    let workspace = asked_of_tofu(stack)?;
+    let create = match workspace.origin {
+        WorkspaceOrigin::Declared => return None,
+        WorkspaceOrigin::Asked { create } => create,
+        WorkspaceOrigin::Selected => false,
+    };
+    let is_seen = session.seen_workspaces.borrow().contains(&stack.id);
+    (!is_seen).then_some((workspace, create))
+}
+
+fn see(session: &Session, stack: &Stack) {
+    session.seen_workspaces.borrow_mut().insert(stack.id.clone());
+}
+
+/// Returns the error of a stack whose settings or folder name what can be no workspace of its backend.
+pub(super) fn wrong_workspace(session: &Session, stack: &Stack) -> Option<Error> {
+    let problem = stack.wrong_workspace.clone()?;
+    let error = Error::invalid(format!("nobody can tell in which workspace `{}` is to run", stack.id));
+    let error = error.code(StackError::WORKSPACE_UNKNOWN).detail(problem);
+    let file = session.data_dir_of(stack).join("environment");
+    if !file.exists() {
+        return Some(error.hint("letters, digits, `-`, `_` and `.` make a name"));
+    }
+    let file = quoted(&file.display().to_string());
+    Some(match stack.backend.has_workspaces() {
+        true => error.hint(way_to_select(stack, StackWorkspace::DEFAULT)),
+        false => error.hint(format!("take the selection away: `rm {file}`")),
+    })
+}
+
+fn way_to_select(stack: &Stack, name: &str) -> String {
+    let (base, name) = (quoted(stack.base_id().as_str()), quoted(name));
+    format!("select another one: `infra tofu --stack {base} -- workspace select {name}`")
 }
 
 /// Returns the workspace that tofu is to be told of.
@@ -107,27 +160,15 @@ async fn list(session: &Session, run: &StackRun) -> Result<Vec<String>, Stop> {
 
 async fn make(session: &Session, run: &StackRun, name: &str) -> Result<(), Stop> {
     let call = call::workspace_new(base(session, run).await?.env("TF_WORKSPACE", name), name);
-    let selection = session.data_dir_of(&run.stack).join("environment");
-    let before = std::fs::read(&selection).ok();
-    let made = successful(session, run, call).await;
     // tofu selects what it makes; what somebody selected by hand stays.
-    restore(&selection, before)?;
+    let selection = KeptSelection::in_folder(&session.data_dir_of(&run.stack));
+    let made = successful(session, run, call).await;
+    selection.put_back()?;
     match made {
         // Somebody else may have made it meanwhile.
         Err(stop) if list(session, run).await?.iter().all(|known| known != name) => Err(stop),
         _ => Ok(()),
     }
-}
-
-fn restore(file: &Path, before: Option<Vec<u8>>) -> Result<()> {
-    let restored = match before {
-        Some(bytes) => std::fs::write(file, bytes),
-        None => match std::fs::remove_file(file) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
-        },
-    };
-    restored.map_err(io("write", file))
 }
 
 async fn base(session: &Session, run: &StackRun) -> Result<Invocation> {
@@ -144,15 +185,21 @@ async fn successful(session: &Session, run: &StackRun, call: Invocation) -> Resu
 }
 
 /// Makes the error of a workspace that is not there.
-fn unknown(stack: &Stack, name: &str, known: &[String]) -> Error {
-    let base = stack.base_id();
-    let error = Error::invalid(format!("`{base}` has no workspace `{name}`"))
+fn unknown(session: &Session, stack: &Stack, workspace: &StackWorkspace, known: &[String]) -> Error {
+    let (base, name) = (stack.base_id(), &workspace.name);
+    let mask = session.mask();
+    let known: Vec<String> = known.iter().map(|name| mask.line(name).to_string()).collect();
+    let is_selected = workspace.origin == WorkspaceOrigin::Selected;
+    let why = if is_selected { ", which is selected in its `.terraform`" } else { "" };
+    let error = Error::invalid(format!("`{base}` has no workspace `{name}`{why}"))
         .code(StackError::WORKSPACE_UNKNOWN)
         .fact("workspaces", known.join(", "));
     let near = nearest(name, known.iter().map(String::as_str));
     let error = error.hint_if(near.map(|near| format!("did you mean `{near}`?")));
-    let (base, name) = (quoted(base.as_str()), quoted(name));
-    error
-        .hint(format!("make it: `infra plan {base} --workspace {name} --create`"))
-        .hint("or declare it in infra.yaml: `workspaces` of the stack")
+    let (shown, name) = (quoted(base.as_str()), quoted(name));
+    let error = error.hint(format!("make it: `infra plan {shown} --workspace {name} --create`"));
+    match is_selected {
+        true => error.hint(format!("or {}", way_to_select(stack, near.unwrap_or(StackWorkspace::DEFAULT)))),
+        false => error.hint("or declare it in infra.yaml: `workspaces` of the stack"),
+    }
 }

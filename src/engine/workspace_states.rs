@@ -4,6 +4,8 @@
 //! Where infra keeps the states a stack in a workspace is a rename like any other. Begin at
 //! [`former_in_backend`].
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::applied::{self, is_renamed};
@@ -32,9 +34,14 @@ pub(super) async fn former_in_backend(session: &Session, stack: &Stack) -> Resul
     {
         return Ok(Some(was));
     }
-    let base = stack.base_id();
-    let mut former: Vec<StackId> = if is_declared { vec![base] } else { Vec::new() };
-    former.extend(gone);
+    if session.project.begun.contains(&stack.id) {
+        return Ok(None);
+    }
+    let mut former: BTreeSet<StackId> = gone.iter().cloned().collect();
+    if is_declared {
+        former.insert(stack.base_id());
+        former.extend(undeclared_in_backend(session, stack).await);
+    }
     let mut left = Vec::new();
     for old in former {
         // What `was` names has its stack, and this one is new.
@@ -47,7 +54,16 @@ pub(super) async fn former_in_backend(session: &Session, stack: &Stack) -> Resul
             left.push((old, facts));
         }
     }
-    if left.is_empty() { Ok(None) } else { Err(left_behind(stack, &left)) }
+    if left.is_empty() { Ok(None) } else { Err(left_behind(stack, &left, &gone)) }
+}
+
+/// Returns the workspaces that the backend has and nobody declares: another checkout may have applied one
+/// that has a new name by now.
+async fn undeclared_in_backend(session: &Session, stack: &Stack) -> Vec<StackId> {
+    let known = session.workspaces_of(stack).await.ok().flatten().unwrap_or_default();
+    let others = known.into_iter().filter(|name| name != StackWorkspace::DEFAULT);
+    let others = others.filter(|name| StackWorkspace::is_name(name) && is_free(session, stack, name));
+    others.map(|name| stack.base_id().in_workspace(&name)).collect()
 }
 
 /// Returns the workspace that an id names; without one it is what every backend begins with.
@@ -90,28 +106,35 @@ async fn facts_at(home: StateHome) -> Option<StateFacts> {
     StateFacts::of(&bytes).filter(|facts| facts.resources > 0 || is_sealed)
 }
 
-fn left_behind(stack: &Stack, left: &[(StackId, StateFacts)]) -> Error {
+fn left_behind(stack: &Stack, left: &[(StackId, StateFacts)], gone: &[StackId]) -> Error {
     let id = &stack.id;
     let names = left.iter().map(|(old, _)| format!("`{old}`")).collect::<Vec<_>>().join(", ");
     let error = Error::invalid(format!("`{id}` has no state, but its folder has one of before: {names}"))
         .code(StackError::STACK_RENAMED);
     let error = left.iter().fold(error, |error, (old, facts)| error.fact(old.to_string(), described(facts)));
     let error = error.detail("as a new stack it would make everything of it a second time");
-    left.iter().fold(error, |error, (old, _)| with_ways(error, stack, old))
+    let error = left.iter().fold(error, |error, (old, _)| with_ways(error, stack, old, gone.contains(old)));
+    match stack.declared_workspace() {
+        Some(_) => {
+            let id = quoted(id.as_str());
+            error.hint(format!("if it is a new one beside that, say so: `infra plan {id} --create`"))
+        }
+        None => error,
+    }
 }
 
-/// Adds what a person can say about a state of before.
-fn with_ways(error: Error, stack: &Stack, old: &StackId) -> Error {
+/// Adds what a person can say about a state of before, which may have been applied here.
+fn with_ways(error: Error, stack: &Stack, old: &StackId, is_known_here: bool) -> Error {
     let was = match stack.declared_workspace() {
         Some(name) => format!("`{name}: {{ was: \"{old}\" }}` under `workspaces`"),
         None => format!("`was: \"{old}\"` of `{}`", stack.id),
     };
     let error = error.hint(format!("if it goes on with that state, say so in infra.yaml: {was}"));
-    match workspace_of(old) {
-        StackWorkspace::DEFAULT => error.hint("or let it go on beside it: `default: {}` under `workspaces`"),
-        _ => error
-            .hint(format!("if that is no longer needed: `infra destroy --removed {}`", quoted(old.as_str())))
-            .hint(format!("if it is to stay as it is: `infra state forget {}`", quoted(old.as_str()))),
+    let name = workspace_of(old);
+    match is_known_here {
+        true => error
+            .hint(format!("if that is no longer needed: `infra destroy --removed {}`", quoted(old.as_str()))),
+        false => error.hint(format!("or let it go on beside it: `{name}: {{}}` under `workspaces`")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The project: its root, its name and what `infra.yaml` says, already validated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -35,6 +35,8 @@ pub struct Project {
     /// The ids of stacks that run in a workspace which `infra.yaml` does not declare, with those of
     /// their folders.
     pub undeclared: BTreeMap<StackId, StackId>,
+    /// The stacks in declared workspaces of which the command line says that they are new.
+    pub begun: BTreeSet<StackId>,
     /// How runs behave.
     pub run: RunSettings,
     /// How many stacks of a pool run at once.

@@ -160,6 +160,8 @@ pub struct Stack {
     pub unread: Vec<String>,
     /// Why it cannot be run, such as a file that is encrypted; it stays listed.
     pub problems: Vec<String>,
+    /// Why nobody can run it in the workspace that its settings or its folder name; it stays listed.
+    pub wrong_workspace: Option<String>,
 }
 
 impl Stack {
@@ -196,7 +198,7 @@ impl Stack {
 
     /// Returns what is wrong with its files, whether that keeps it from being run or not.
     pub fn file_remarks(&self) -> impl Iterator<Item = &String> {
-        self.problems.iter().chain(&self.unread)
+        self.problems.iter().chain(&self.wrong_workspace).chain(&self.unread)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads `infra.yaml` into the model. Every mistake is told with file, line and column.
 //! A missing or empty file is a project with conventional settings. Begin at [`load`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -209,6 +209,7 @@ fn project(root: &Path, config: InfraConfig) -> Project {
             .map(|(pattern, settings)| (pattern.value, stack_settings(settings)))
             .collect(),
         undeclared: BTreeMap::new(),
+        begun: BTreeSet::new(),
         run: run_settings(run),
         pools: pools.into_iter().map(|(name, size)| (name, usize::from(size.get()))).collect(),
     }

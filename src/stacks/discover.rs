@@ -142,6 +142,7 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
         warnings: parts.iter().flat_map(|(_, read)| read.dead_ends.clone()).collect(),
         unread: parts.iter().flat_map(|(_, read)| unread_in(&read.facts)).collect(),
         problems: parts.iter().flat_map(|(_, read)| read.facts.problems.clone()).collect(),
+        wrong_workspace: None,
     };
     let reads = parts.iter().flat_map(|(path, read)| reads_in(&stack.path, &below(base, path), read));
     let reads = reads.collect::<Vec<_>>();

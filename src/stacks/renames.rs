@@ -28,7 +28,7 @@ pub struct GoneStack {
 pub enum Evidence {
     /// Git calls a file renamed.
     Git,
-    /// It is the same folder, which is run in several workspaces now.
+    /// It is the same folder, whose workspaces are others now.
     Folder,
     /// The new stack declares every resource of the old state.
     Addresses,
@@ -97,7 +97,7 @@ impl<'a> Pair<'a> {
         let by_git = gone.path.as_deref().is_some_and(|old| moved.contains(&(plain(old), plain(&new.path))));
         let is_declared = |address: &String| is_among(&new.addresses, address);
         let by_addresses = gone.addresses.as_ref().is_some_and(|known| known.iter().all(is_declared));
-        let by_folder = new.workspace.is_some() && gone.id == new.base_id();
+        let by_folder = is_of_folder(&gone.id, new);
         let pair = Self { old: &gone.id, new: &new.id, by_git, by_folder, by_addresses };
         (by_git || by_folder || by_addresses).then_some(pair)
     }
@@ -117,6 +117,13 @@ impl<'a> Pair<'a> {
         };
         RenameCandidate { old: self.old.clone(), new: self.new.clone(), evidence }
     }
+}
+
+/// Returns whether a former stack was run in the folder of a new one, one of them in a workspace.
+fn is_of_folder(gone: &StackId, new: &Stack) -> bool {
+    let base = new.base_id();
+    let workspace = gone.as_str().strip_prefix(base.as_str()).and_then(|rest| rest.strip_prefix('@'));
+    workspace.is_some_and(|name| !name.contains('/')) || (new.workspace.is_some() && *gone == base)
 }
 
 /// Returns from which folder to which OpenTofu files were renamed.

@@ -23,6 +23,7 @@ pub fn stack(id: &str, depends_on: &[&str]) -> Stack {
         warnings: Vec::new(),
         unread: Vec::new(),
         problems: Vec::new(),
+        wrong_workspace: None,
     }
 }
 

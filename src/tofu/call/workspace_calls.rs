@@ -14,6 +14,7 @@ pub fn workspace_new(base: Invocation, name: &str) -> Invocation {
 
 /// Returns the names in what tofu lists; a star stands before the one in use.
 pub fn listed_workspaces(text: &str) -> Vec<String> {
-    let names = text.lines().map(|line| line.trim_start_matches('*').trim());
-    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    // Warnings stand on lines of their own, and begin with them.
+    let names = text.lines().filter_map(|line| line.strip_prefix("* ").or_else(|| line.strip_prefix("  ")));
+    names.map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }

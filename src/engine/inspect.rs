@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::early_values::{early_sources, files_of, sources_of, with_early_values};
+use super::encryption_origin::encryption_origins;
 use super::failure::{Stop, ending, kind_of};
 use super::init::init_stack;
 use super::inputs::{outputs_of, resolve_inputs};
@@ -312,7 +313,9 @@ impl Told {
     fn hints(&self, session: &Session, id: &StackId) -> Vec<String> {
         let Ok(stack) = session.stack(id) else { return Vec::new() };
         let way_along = way_along(&session.project, &session.env, stack);
-        hints_for(&self.0, Context { stack: id, path: &stack.path, way_along: &way_along })
+        let own = encryption_origins(session, stack);
+        let own_encryption = own.as_deref();
+        hints_for(&self.0, Context { stack: id, path: &stack.path, way_along: &way_along, own_encryption })
     }
 }
 

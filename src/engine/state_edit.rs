@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::encryption_folder::opened_by_tofu;
 use super::inspect::{prepared, successful};
 use super::session::Session;
-use super::state_copy::{Sealing, WithoutCopy, put_aside};
+use super::state_copy::{Sealing, WithoutCopy, is_encrypted_by_tofu, put_aside};
 use super::state_serial::with_serial;
 use crate::backends::{StateFacts, Storing};
 use crate::error::{Error, Result};
@@ -131,8 +132,23 @@ pub(super) fn passphrase_of<'a>(session: &'a Session, id: &StackId) -> Option<&'
     Some(session.secrets_of(id)?.state_key.as_ref()?.passphrase())
 }
 
-/// Opens a state that was not read through tofu.
-pub fn open_state(session: &Session, id: &StackId, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+/// Opens a state that was not read through tofu; one that only tofu can open is opened by it.
+pub async fn open_state(session: &Session, id: &StackId, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    let opened = open_with_passphrase(session, id, bytes);
+    match session.stack(id) {
+        Ok(stack) if opened.is_err() && is_encrypted_by_tofu(session, stack)? => {
+            opened_by_tofu(session, stack, bytes).await
+        }
+        _ => opened,
+    }
+}
+
+/// Opens a state with the passphrase in the stack's secrets, without tofu.
+pub(super) fn open_with_passphrase(
+    session: &Session,
+    id: &StackId,
+    bytes: &[u8],
+) -> Result<Zeroizing<Vec<u8>>> {
     envelope::open(bytes, passphrase_of(session, id))
 }
 

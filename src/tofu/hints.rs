@@ -18,6 +18,8 @@ pub struct Context<'a> {
     pub path: &'a Path,
     /// The command that moves its state to where its files say that it is.
     pub way_along: &'a str,
+    /// The variables behind the encryption that its own files ask for, and where they come from.
+    pub own_encryption: Option<&'a str>,
 }
 
 /// Returns the words in a problem that something is done about; they are looked for before
@@ -224,6 +226,28 @@ const TABLE: &[Row] = &[
     },
 ];
 
+/// What to do where the files of the stack say how its state is encrypted.
+const OWN_ENCRYPTION: &[Row] = &[
+    Row {
+        texts: &["encountered unencrypted payload without unencrypted method configured"],
+        hints: &["the state of `{stack}` is not encrypted yet: in `{path}`, add `method \"unencrypted\" \"before\" {}` \
+             to `encryption` and `fallback { method = method.unencrypted.before }` to its `state`, without \
+             `enforced`; apply once, then take them away again"],
+    },
+    Row {
+        texts: &["decryption failed for all provided methods", "cipher: message authentication failed"],
+        hints: &[
+            "what is stored of `{stack}` was encrypted with another value than {own_encryption}",
+            "where that was changed: the key before must stay in a `fallback` of `state` in `{path}` until an \
+             apply has written the state anew",
+        ],
+    },
+    Row {
+        texts: &["passphrase is too short"],
+        hints: &["a passphrase needs at least 16 characters: {own_encryption}"],
+    },
+];
+
 /// What to do about a backend that does not answer.
 const UNREACHABLE: Row =
     Row { texts: SILENCE, hints: &["the backend of `{path}` cannot be reached: `infra doctor`"] };
@@ -234,13 +258,15 @@ pub fn hints_for(diagnostic: &Diagnostic, context: Context<'_>) -> Vec<String> {
     let silent = cause_of(diagnostic) == Some(Kind::Unavailable);
     // A lock that cannot be asked for is not held by anybody.
     let rows = TABLE.iter().filter(|row| !(silent && row.texts.contains(&"Error acquiring the state lock")));
-    let Some(row) = rows.chain(silent.then_some(&UNREACHABLE)).find(known) else { return Vec::new() };
+    let own = OWN_ENCRYPTION.iter().filter(|_| context.own_encryption.is_some());
+    let Some(row) = own.chain(rows).chain(silent.then_some(&UNREACHABLE)).find(known) else { return Vec::new() };
     row.hints.iter().map(|hint| fill_in(hint, diagnostic, context)).collect()
 }
 
 fn fill_in(hint: &str, diagnostic: &Diagnostic, context: Context<'_>) -> String {
     hint.replace("{stack}", context.stack.as_str())
         .replace("{way_along}", context.way_along)
+        .replace("{own_encryption}", context.own_encryption.unwrap_or_default())
         .replace("{path}", &context.path.display().to_string())
         .replace("{variable}", quoted_name(&diagnostic.detail).unwrap_or("NAME"))
 }
@@ -264,11 +290,13 @@ mod tests {
             detail: Safe::through(&Redactor::default(), detail),
             address: None,
             place: None,
+            code: None,
             signs: signs_in(summary, detail),
         };
         let stack = StackId::new("02-platforms/k8s");
         let path = Path::new("infrastructure/02-platforms/k8s");
-        hints_for(&diagnostic, Context { stack: &stack, path, way_along: "infra state migrate" })
+        let own_encryption = detail.contains("own").then_some("`p` from `s.sops.yaml`");
+        hints_for(&diagnostic, Context { stack: &stack, path, way_along: "infra state migrate", own_encryption })
     }
 
     #[test]
@@ -296,6 +324,14 @@ mod tests {
             hints[0].starts_with("set `node` in `infrastructure/02-platforms/k8s/terraform.tfvars`"),
             "{hints:?}"
         );
+    }
+
+    #[test]
+    fn a_wrong_passphrase_of_the_stacks_own_is_named_with_where_it_comes_from() {
+        let summary = "decryption failed for all provided methods";
+
+        assert!(hints(summary, "own")[0].ends_with("another value than `p` from `s.sops.yaml`"));
+        assert!(hints(summary, "")[0].contains("state_encryption_passphrase"));
     }
 
     #[test]

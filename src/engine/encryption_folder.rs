@@ -8,11 +8,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use zeroize::Zeroizing;
 
 use super::early_values::with_early_values;
 use super::encryption_excerpt::excerpt;
-use super::inspect::{bare_run, successful};
+use super::inspect::bare_run;
 use super::own_encryption::{Subject, declares};
 use super::session::Session;
 use crate::error::{Error, Result, io};
@@ -20,7 +19,6 @@ use crate::model::Stack;
 use crate::model::layout::is_tofu_file;
 use crate::process::Invocation;
 use crate::syntax;
-use crate::tofu::call;
 
 /// Such a folder; it goes away with this.
 #[derive(Debug)]
@@ -60,20 +58,6 @@ impl EncryptionFolder {
     }
 }
 
-/// Lets tofu open a state of a stack that was not read through it.
-pub(super) async fn opened_by_tofu(
-    session: &Session,
-    stack: &Stack,
-    bytes: &[u8],
-) -> Result<Zeroizing<Vec<u8>>> {
-    let folder = EncryptionFolder::of(session, stack)?;
-    let file = folder.path().join("terraform.tfstate");
-    std::fs::write(&file, bytes).map_err(io("write", &file))?;
-    let call = call::state_pull(folder.call(session, stack).await?);
-    let captured = successful(session, &stack.id, call).await?;
-    Ok(captured.stdout.into_unmasked())
-}
-
 /// Copies what the files of a stack say about encryption; whatever else they may read is linked to,
 /// up to the root of the project, so that relative paths lead where they do in the stack's folder.
 fn copy_of(from: &Path, root: &Path, into: &Path) -> Result<PathBuf> {
@@ -86,7 +70,7 @@ fn copy_of(from: &Path, root: &Path, into: &Path) -> Result<PathBuf> {
         link_all(&here, &copy, |name| name != step.as_os_str())?;
         here.push(step);
         copy.push(step);
-        std::fs::create_dir(&copy).map_err(io("create", &copy))?;
+        crate::atomic_file::create_private_dir(&copy)?;
     }
     link_all(&here, &copy, |name| !is_tofus(&name.to_string_lossy()))?;
     for entry in std::fs::read_dir(&here).map_err(io("read", &here))? {

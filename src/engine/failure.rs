@@ -12,7 +12,7 @@ use super::watch::Watched;
 use super::working::{HolderLife, life_of_holder};
 use crate::error::{Error, Kind};
 use crate::model::{Diagnostic, Safe, Stack, StackError, StackId, StateLock, human_duration};
-use crate::tofu::hints::{Context, cause_of, hints_for};
+use crate::tofu::hints::{Context, cause_of, hints_for, tells_of_a_held_lock};
 
 /// Why the life of a stack ended early.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
     let errors: Vec<&Diagnostic> = watched.heard.errors().collect();
     let Some(first) = errors.first() else { return Stop::Failed(wordless(watched, left_lock)) };
     let cause = cause_of(first);
-    if first.mentions("Error acquiring the state lock") && cause.is_none() {
+    if tells_of_a_held_lock(first) {
         return locked(session, stack, first).await.into();
     }
     let way_along = way_along(&session.project, &session.env, stack);
@@ -145,7 +145,8 @@ fn described(diagnostic: &Diagnostic, places: &[&str]) -> String {
     let shown = places.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
     let place = if shown.is_empty() { String::new() } else { format!("\n  at {shown}{more}") };
     // The lines of one place are no lines of the others.
-    let code = code.as_ref().filter(|_| places.len() == 1).map(|code| format!("\n{code}")).unwrap_or_default();
+    let code =
+        code.as_ref().filter(|_| places.len() == 1).map(|code| format!("\n{code}")).unwrap_or_default();
     let about = address.as_ref().map(|address| format!("\n  with {address}")).unwrap_or_default();
     let detail = if detail.is_empty() { String::new() } else { format!("\n{detail}") };
     format!("{summary}{place}{code}{about}{detail}")
@@ -160,7 +161,8 @@ async fn locked(session: &Session, stack: &Stack, diagnostic: &Diagnostic) -> Er
         }
         _ => {
             let error = Error::locked(format!("state of `{}` is locked", stack.id));
-            let context = Context { stack: &stack.id, path: &stack.path, way_along: "", own_encryption: None };
+            let context =
+                Context { stack: &stack.id, path: &stack.path, way_along: "", own_encryption: None };
             let error = error.detail(diagnostic.detail.clone());
             hints_for(diagnostic, context).into_iter().fold(error, Error::hint)
         }

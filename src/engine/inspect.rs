@@ -27,7 +27,7 @@ use crate::process::{self, Captured, Invocation, Raw};
 use crate::stacks;
 use crate::tofu::call::{self, Evaluation, FmtMode};
 use crate::tofu::envelope::PlanForm;
-use crate::tofu::hints::{Context, cause_of, hints_for};
+use crate::tofu::hints::{Context, cause_of, hints_for, tells_of_a_held_lock};
 use crate::tofu::messages;
 
 /// Returns the outputs of stacks, by stack and name, sensitive values included.
@@ -306,7 +306,7 @@ impl Told {
     }
 
     fn kind(&self) -> Kind {
-        let locked = self.0.mentions("Error acquiring the state lock").then_some(Kind::Locked);
+        let locked = tells_of_a_held_lock(&self.0).then_some(Kind::Locked);
         cause_of(&self.0).or(locked).unwrap_or(Kind::Failed)
     }
 

@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::encryption_folder::opened_by_tofu;
+use super::encryption_folder::EncryptionFolder;
 use super::inspect::{prepared, successful};
 use super::session::Session;
 use super::state_copy::{Sealing, WithoutCopy, is_encrypted_by_tofu, put_aside};
 use super::state_serial::with_serial;
 use crate::backends::{StateFacts, Storing};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, io};
 use crate::model::{Safe, Stack, StackId};
 use crate::tofu::call::{self, PushMode};
 use crate::tofu::envelope;
@@ -141,6 +141,15 @@ pub async fn open_state(session: &Session, id: &StackId, bytes: &[u8]) -> Result
         }
         _ => opened,
     }
+}
+
+/// Lets tofu open a state of a stack that was not read through it.
+async fn opened_by_tofu(session: &Session, stack: &Stack, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    let folder = EncryptionFolder::of(session, stack)?;
+    let file = folder.path().join("terraform.tfstate");
+    std::fs::write(&file, bytes).map_err(io("write", &file))?;
+    let call = call::state_pull(folder.call(session, stack).await?);
+    Ok(successful(session, &stack.id, call).await?.stdout.into_unmasked())
 }
 
 /// Opens a state with the passphrase in the stack's secrets, without tofu.

@@ -92,6 +92,23 @@ pub fn cause_of(diagnostic: &Diagnostic) -> Option<Kind> {
     }
 }
 
+/// What OpenTofu says of a state that the keys it was given do not open.
+const WRONG_KEY: &[&str] =
+    &["decryption failed for all provided methods", "cipher: message authentication failed"];
+
+/// What it says of a state that is not encrypted, but should be.
+const NOT_ENCRYPTED: &[&str] = &["encountered unencrypted payload without unencrypted method configured"];
+
+/// What it says when it is to take the lock of a state.
+const LOCK: &str = "Error acquiring the state lock";
+
+/// Returns whether somebody holds the lock of a state: one that cannot be asked for, or whose state cannot
+/// be opened to copy it first, is held by nobody.
+pub fn tells_of_a_held_lock(diagnostic: &Diagnostic) -> bool {
+    let mentions = |texts: &[&str]| texts.iter().any(|text| diagnostic.mentions(text));
+    mentions(&[LOCK]) && cause_of(diagnostic).is_none() && !mentions(WRONG_KEY) && !mentions(NOT_ENCRYPTED)
+}
+
 /// A row: any of the texts, and the hints with `{stack}`, `{path}` and `{variable}` to fill in.
 struct Row {
     texts: &'static [&'static str],
@@ -125,7 +142,7 @@ const TABLE: &[Row] = &[
         ],
     },
     Row {
-        texts: &["Error acquiring the state lock"],
+        texts: &[LOCK],
         hints: &["wait with `--lock-timeout 5m`", "if that run is dead: `infra force-unlock {stack}`"],
     },
     Row {
@@ -167,11 +184,11 @@ const TABLE: &[Row] = &[
         ],
     },
     Row {
-        texts: &["encountered unencrypted payload without unencrypted method configured"],
+        texts: NOT_ENCRYPTED,
         hints: &["the state of `{stack}` is not encrypted yet; encrypt it: `infra state encrypt {stack}`"],
     },
     Row {
-        texts: &["decryption failed for all provided methods", "cipher: message authentication failed"],
+        texts: WRONG_KEY,
         hints: &[
             "the state of `{stack}` was encrypted with another passphrase: check `state_encryption_passphrase`",
             "after a rotation, the value of `state_encryption_passphrase_next` belongs there",
@@ -229,13 +246,15 @@ const TABLE: &[Row] = &[
 /// What to do where the files of the stack say how its state is encrypted.
 const OWN_ENCRYPTION: &[Row] = &[
     Row {
-        texts: &["encountered unencrypted payload without unencrypted method configured"],
-        hints: &["the state of `{stack}` is not encrypted yet: in `{path}`, add `method \"unencrypted\" \"before\" {}` \
+        texts: NOT_ENCRYPTED,
+        hints: &[
+            "the state of `{stack}` is not encrypted yet: in `{path}`, add `method \"unencrypted\" \"before\" {}` \
              to `encryption` and `fallback { method = method.unencrypted.before }` to its `state`, without \
-             `enforced`; apply once, then take them away again"],
+             `enforced`; apply once, then take them away again",
+        ],
     },
     Row {
-        texts: &["decryption failed for all provided methods", "cipher: message authentication failed"],
+        texts: WRONG_KEY,
         hints: &[
             "what is stored of `{stack}` was encrypted with another value than {own_encryption}",
             "where that was changed: the key before must stay in a `fallback` of `state` in `{path}` until an \
@@ -256,10 +275,12 @@ const UNREACHABLE: Row =
 pub fn hints_for(diagnostic: &Diagnostic, context: Context<'_>) -> Vec<String> {
     let known = |row: &&Row| row.texts.iter().any(|text| diagnostic.mentions(text));
     let silent = cause_of(diagnostic) == Some(Kind::Unavailable);
-    // A lock that cannot be asked for is not held by anybody.
-    let rows = TABLE.iter().filter(|row| !(silent && row.texts.contains(&"Error acquiring the state lock")));
+    let held = tells_of_a_held_lock(diagnostic);
+    let rows = TABLE.iter().filter(|row| held || !row.texts.contains(&LOCK));
     let own = OWN_ENCRYPTION.iter().filter(|_| context.own_encryption.is_some());
-    let Some(row) = own.chain(rows).chain(silent.then_some(&UNREACHABLE)).find(known) else { return Vec::new() };
+    let Some(row) = own.chain(rows).chain(silent.then_some(&UNREACHABLE)).find(known) else {
+        return Vec::new();
+    };
     row.hints.iter().map(|hint| fill_in(hint, diagnostic, context)).collect()
 }
 
@@ -296,7 +317,10 @@ mod tests {
         let stack = StackId::new("02-platforms/k8s");
         let path = Path::new("infrastructure/02-platforms/k8s");
         let own_encryption = detail.contains("own").then_some("`p` from `s.sops.yaml`");
-        hints_for(&diagnostic, Context { stack: &stack, path, way_along: "infra state migrate", own_encryption })
+        hints_for(
+            &diagnostic,
+            Context { stack: &stack, path, way_along: "infra state migrate", own_encryption },
+        )
     }
 
     #[test]
@@ -332,6 +356,14 @@ mod tests {
 
         assert!(hints(summary, "own")[0].ends_with("another value than `p` from `s.sops.yaml`"));
         assert!(hints(summary, "")[0].contains("state_encryption_passphrase"));
+    }
+
+    #[test]
+    fn a_state_that_does_not_open_is_not_locked_although_tofu_was_about_to_lock_it() {
+        let detail = "Error message: failed to write backup file: decryption failed for all provided methods";
+
+        assert!(hints(LOCK, detail)[0].contains("another passphrase"));
+        assert!(hints(LOCK, "Lock Info: ID: 1")[0].contains("--lock-timeout"));
     }
 
     #[test]

@@ -149,8 +149,9 @@ fn code(diagnostic: &Value, mask: &dyn Mask) -> Option<Safe> {
     let snippet = diagnostic.get("snippet")?;
     let first = snippet.get("start_line")?.as_u64()?;
     let lines = snippet.get("code")?.as_str()?.lines().zip(first..).take(MOST_LINES);
-    let lines: Vec<String> = lines.map(|(line, number)| format!("{number:>6}: {line}")).collect();
-    (!lines.is_empty()).then(|| Safe::through(mask, lines.join("\n").trim_end()))
+    let lines: Vec<String> =
+        lines.map(|(line, number)| format!("{number:>6}: {}", line.trim_end())).collect();
+    (!lines.is_empty()).then(|| Safe::through(mask, &lines.join("\n")))
 }
 
 /// Reads a planned change. What would do nothing is not told, so a `noop` that is told is an action
@@ -271,7 +272,7 @@ mod tests {
         let Some(Message::Diagnostic(diagnostic)) = parsed(line) else { panic!("no diagnostic") };
 
         assert_eq!(diagnostic.place.as_deref(), Some("main.tf:3:7"));
-        assert_eq!(diagnostic.code.as_deref(), Some("     3:   a = \n     4: }"));
+        assert_eq!(diagnostic.code.as_deref(), Some("     3:   a =\n     4: }"));
         assert_eq!((diagnostic.summary.as_str(), diagnostic.detail.as_str()), ("S", "D"));
     }
 

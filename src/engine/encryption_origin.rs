@@ -42,7 +42,7 @@ fn origin(session: &Session, stack: &Stack, name: &str) -> Option<String> {
         .or_else(|| {
             let files = files_of(session, &StackRun::bare(stack.clone()));
             let own = tofus_own(&dir).into_iter().map(Into::into);
-            let found = own.chain(files).filter(|file| sets(file)).last()?;
+            let found = own.chain(files).rfind(|file| sets(file))?;
             Some(format!("`{}`", stack.path.join(found).display()))
         })
         .or_else(|| {

@@ -95,37 +95,30 @@ fn encrypted(configuration: &str) -> (Project, AgeKey) {
 }
 
 #[test]
-fn a_state_encrypted_by_a_variable_opens_for_every_command() {
-    let (project, _key) = encrypted(ENCRYPTED);
+fn a_state_encrypted_by_a_variable_opens_for_every_command_and_can_be_edited_and_pushed() {
+    let (project, _key) = encrypted(&format!("{ENCRYPTED}terraform {{\n  backend \"http\" {{}}\n}}\n"));
 
     project.run("validate").succeeds();
     project.run("plan").succeeds();
     project.run("show x --plan").succeeds().stdout_has("terraform_data.thing");
-    project.run("apply --yes").succeeds();
+    project.run("apply --saved").succeeds();
     assert_eq!(project.run("output x thing --raw").succeeds().stdout, "one");
     project.run("show").succeeds().stdout_has("terraform_data.thing");
     project.run("state show x terraform_data.thing").succeeds().stdout_has("\"one\"");
     project.run("state mv x terraform_data.other terraform_data.moved").succeeds();
-    for passed_through in ["state list", "graph", "workspace list", "providers"] {
+    project.run("state rm x terraform_data.moved").succeeds();
+    for passed_through in ["state list", "graph", "providers"] {
         project.run(&format!("tofu --stack x -- {passed_through}")).succeeds();
     }
-    project.run("drift").succeeds();
-    project.run("destroy --yes").succeeds();
-    assert!(project.files_containing(PASSPHRASE).is_empty(), "{:?}", project.files_containing(PASSPHRASE));
-}
-
-#[test]
-fn a_served_state_encrypted_by_a_variable_can_be_edited_and_pushed() {
-    let (project, _key) = encrypted(&format!("{ENCRYPTED}terraform {{\n  backend \"http\" {{}}\n}}\n"));
-
-    project.run("apply --yes").succeeds();
-    project.run("state rm x terraform_data.other").succeeds();
-    assert_eq!(project.resources("x"), ["terraform_data.thing"]);
     let pulled = project.run("state pull x").succeeds();
     assert_eq!(pulled.json()["outputs"]["thing"]["value"], "one");
     project.write("pulled.json", &pulled.stdout);
     project.run("state push x pulled.json --force").succeeds();
+    assert_eq!(project.resources("x"), ["terraform_data.thing"]);
+    project.run("drift").succeeds();
+    project.run("destroy --yes").succeeds();
     assert!(!project.files_containing("encrypted_data").is_empty());
+    assert!(project.files_containing(PASSPHRASE).is_empty(), "{:?}", project.files_containing(PASSPHRASE));
 }
 
 #[test]
@@ -247,6 +240,36 @@ fn an_encrypted_file_among_variable_files_is_opened_like_a_secret() {
     assert_eq!(all(&project), "c4n4ry-region ");
     project.run("apply --yes --var-file more.tfvars").succeeds();
     assert_eq!(all(&project), "c4n4ry-region 5");
+
+    // On the command line the later one counts, encrypted or not.
+    project.write("plain.tfvars", "sizes = [6]\n");
+    for (flags, sizes) in [
+        ("--var-file plain.tfvars --var-file more.tfvars", "5"),
+        ("--var-file more.tfvars --var-file plain.tfvars", "6"),
+        ("--var-file more.tfvars --var sizes=[7]", "7"),
+        ("--var sizes=[7] --var-file more.tfvars", "5"),
+    ] {
+        project.run(&format!("apply --yes {flags}")).succeeds();
+        assert_eq!(all(&project), format!("c4n4ry-region {sizes}"), "{flags}");
+    }
+    project.run("plan --var-file plain.tfvars --var-file more.tfvars").succeeds();
+    project.run("apply --saved --var-file plain.tfvars --var-file more.tfvars").succeeds();
+    assert_eq!(all(&project), "c4n4ry-region 5");
+}
+
+#[test]
+fn a_mistake_in_a_file_is_told_once_with_its_line_before_anything_is_prepared() {
+    let project = Project::new().stack("x", "resource \"terraform_data\" \"a\" {\n  input = \n}\n");
+
+    for args in ["init x", "plan x", "validate x"] {
+        let run = project.run(args).exits(1);
+        let run = run
+            .stderr_has("error: x: Invalid expression\n    at main.tf:2:11\n")
+            .stderr_has("2:   input =\n");
+        assert_eq!(run.stderr.matches("Expected the start of an expression").count(), 1, "{run}");
+    }
+    project.write("infrastructure/x/main.tf", "output \"o\" {\n  value = terraform_data.no.id\n}\n");
+    project.run("plan x").exits(1).stderr_has("2:   value = terraform_data.no.id\n");
 }
 
 #[test]
@@ -377,6 +400,7 @@ fn what_cannot_be_opened_is_left_out_where_only_early_values_are_needed() {
     for args in ["plan open", "drift shut", "tofu --stack open -- plan"] {
         project.run(args).exits(77).stderr_has("cannot decrypt");
     }
+    with_key("tofu --stack shut -- workspace list").succeeds();
     assert_eq!(with_key("output shut thing --raw").succeeds().stdout, "one");
 }
 

@@ -9,6 +9,8 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "state_encryption/own_keys.rs"]
+mod own_keys;
 mod support;
 #[path = "support/tools.rs"]
 mod tools;

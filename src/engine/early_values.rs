@@ -51,10 +51,11 @@ pub(super) fn sources_with(
     given: &Given,
 ) -> Vec<VariableSource> {
     let none = StackSecrets::none();
-    let fed = inputs.text_with(session.secrets_of(&run.stack.id).unwrap_or(&none));
+    let secrets = session.secrets_of(&run.stack.id).unwrap_or(&none);
+    let fed = inputs.text_with(secrets);
     let files = run.var_files.iter().cloned().map(VariableSource::File);
     let fed = fed.map(|text| VariableSource::Text(Zeroizing::new(text)));
-    let given = given.sources(&run.stack, &session.early_of(&run.stack));
+    let given = given.sources(&run.stack, &session.early_of(&run.stack), secrets);
     files.chain(fed).chain(given).collect()
 }
 
@@ -75,8 +76,8 @@ impl EarlyValues {
         let inputs = Box::pin(early_inputs(session, run, early)).await;
         fed.extend(inputs.into_assignments());
         fed.retain(|name, _| early.has(name));
-        let mut given = session.given.sources(&run.stack, early);
-        given.extend(session.passed.sources(&run.stack, early));
+        let mut given = session.given.sources(&run.stack, early, secrets);
+        given.extend(session.passed.sources(&run.stack, early, secrets));
         Self { files: files_of(session, run), fed, given }
     }
 
@@ -174,7 +175,7 @@ fn leads_back(session: &Session, from: &StackId, to: &StackId) -> bool {
 }
 
 /// Returns the lines of a variables file that set one of these; the whole text where it does not parse.
-fn values_in_file(path: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Zeroizing<String>> {
+pub(super) fn values_in_file(path: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Zeroizing<String>> {
     let is_file = std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
     let bytes = is_file.then(|| std::fs::read(path).ok()).flatten().map(Zeroizing::new);
     let Some(bytes) = bytes else { return Vec::new() };

@@ -4,6 +4,7 @@ use std::process::ExitStatus;
 
 use jiff::Timestamp;
 
+use super::encryption_origin::encryption_origins;
 use super::left_behind::way_along;
 use super::session::Session;
 use super::stop::{Stop, code_of, joined};
@@ -12,7 +13,7 @@ use super::watch::Watched;
 use super::working::{HolderLife, life_of_holder};
 use crate::error::{Error, Kind};
 use crate::model::{Diagnostic, Safe, Stack, StackError, StackId, StateLock, human_duration};
-use crate::tofu::hints::{Context, cause_of, hints_for};
+use crate::tofu::hints::{Context, cause_of, hints_for, tells_of_a_held_lock};
 
 /// Somebody else changed the state between plan and apply.
 fn stale_code(diagnostic: &Diagnostic) -> Option<&'static str> {
@@ -40,11 +41,13 @@ pub(super) async fn explain(session: &Session, stack: &Stack, watched: &Watched)
     let errors: Vec<&Diagnostic> = watched.heard.errors().collect();
     let Some(first) = errors.first() else { return Stop::Failed(wordless(watched, left_lock)) };
     let cause = cause_of(first);
-    if first.mentions("Error acquiring the state lock") && cause.is_none() {
+    if tells_of_a_held_lock(first) {
         return locked(session, stack, first).await.into();
     }
     let way_along = way_along(&session.project, &session.env, stack);
-    let context = Context { stack: &stack.id, path: &stack.path, way_along: &way_along };
+    let own = encryption_origins(session, stack);
+    let own_encryption = own.as_deref();
+    let context = Context { stack: &stack.id, path: &stack.path, way_along: &way_along, own_encryption };
     let mut hints: Vec<String> =
         unsaved_state(session, stack).await.map(|_| way_to_save(&stack.id)).into_iter().collect();
     for hint in errors.iter().flat_map(|diagnostic| hints_for(diagnostic, context)) {
@@ -104,16 +107,19 @@ fn is_same_elsewhere(first: &Diagnostic, other: &Diagnostic) -> bool {
 
 fn described(diagnostic: &Diagnostic, places: &[&str]) -> String {
     const SHOWN: usize = 5;
-    let Diagnostic { summary, detail, address, .. } = diagnostic;
+    let Diagnostic { summary, detail, address, code, .. } = diagnostic;
     let more = match places.len().saturating_sub(SHOWN) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let shown = places.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
     let place = if shown.is_empty() { String::new() } else { format!("\n  at {shown}{more}") };
+    // The lines of one place are no lines of the others.
+    let code =
+        code.as_ref().filter(|_| places.len() == 1).map(|code| format!("\n{code}")).unwrap_or_default();
     let about = address.as_ref().map(|address| format!("\n  with {address}")).unwrap_or_default();
     let detail = if detail.is_empty() { String::new() } else { format!("\n{detail}") };
-    format!("{summary}{place}{about}{detail}")
+    format!("{summary}{place}{code}{about}{detail}")
 }
 
 /// Describes a held lock by what the store knows, or by what tofu tells.
@@ -125,7 +131,8 @@ async fn locked(session: &Session, stack: &Stack, diagnostic: &Diagnostic) -> Er
         }
         _ => {
             let error = Error::locked(format!("state of `{}` is locked", stack.id));
-            let context = Context { stack: &stack.id, path: &stack.path, way_along: "" };
+            let context =
+                Context { stack: &stack.id, path: &stack.path, way_along: "", own_encryption: None };
             let error = error.detail(diagnostic.detail.clone());
             hints_for(diagnostic, context).into_iter().fold(error, Error::hint)
         }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::stack_secrets::StackSecrets;
 use super::variable_flags::{Flag, flags};
 use crate::error::{Error, Result, io};
 use crate::model::fingerprint::hex;
@@ -42,6 +43,8 @@ pub enum GivenItem {
     File(PathBuf),
     /// What came through a pipe that can be read only once.
     Text(String),
+    /// `--var-file FILE` where the file is encrypted: it is opened like those of the stacks.
+    Sealed(PathBuf),
 }
 
 /// Shows no value.
@@ -51,6 +54,7 @@ impl std::fmt::Debug for GivenItem {
             Self::Value { name, .. } => write!(f, "Value({name})"),
             Self::File(path) => write!(f, "File({})", path.display()),
             Self::Text(_) => f.write_str("Text(…)"),
+            Self::Sealed(path) => write!(f, "Sealed({})", path.display()),
         }
     }
 }
@@ -63,14 +67,17 @@ pub struct Given(Vec<GivenItem>);
 impl Given {
     /// Takes over what was written; files are looked for from the working folder.
     ///
-    /// Returns encrypted files apart: they are opened like those of the stacks.
+    /// Returns encrypted files apart too: they are opened like those of the stacks.
     pub fn resolve(items: &[GivenItem], cwd: &Path) -> Result<(Self, Vec<PathBuf>)> {
         let (mut found, mut sealed) = (Vec::new(), Vec::new());
         for item in items {
             match item {
                 GivenItem::File(file) => match read_file(file, &cwd.join(file))? {
                     Some(item) => found.push(item),
-                    None => sealed.push(cwd.join(file)),
+                    None => {
+                        found.push(GivenItem::Sealed(cwd.join(file)));
+                        sealed.push(cwd.join(file));
+                    }
                 },
                 other => found.push(other.clone()),
             }
@@ -120,7 +127,17 @@ impl Given {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|item| match item {
             GivenItem::Value { name, .. } => Some(name.as_str()),
-            GivenItem::File(_) | GivenItem::Text(_) => None,
+            GivenItem::File(_) | GivenItem::Text(_) | GivenItem::Sealed(_) => None,
+        })
+    }
+
+    /// Returns which flag gives a variable its value; `sets` tells it of a plain file.
+    pub fn origin_of(&self, name: &str, sets: impl Fn(&Path) -> bool) -> Option<String> {
+        self.0.iter().rev().find_map(|item| match item {
+            GivenItem::Value { name: given, .. } => (given == name).then(|| format!("`--var {name}=…`")),
+            GivenItem::File(file) => sets(file).then(|| format!("`--var-file {}`", file.display())),
+            // What an encrypted file sets is known with the secrets.
+            GivenItem::Text(_) | GivenItem::Sealed(_) => None,
         })
     }
 
@@ -128,12 +145,17 @@ impl Given {
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().filter_map(|item| match item {
             GivenItem::File(path) => Some(path.as_path()),
-            GivenItem::Value { .. } | GivenItem::Text(_) => None,
+            GivenItem::Value { .. } | GivenItem::Text(_) | GivenItem::Sealed(_) => None,
         })
     }
 
     /// Returns where a call for a stack takes them from; what the stack does not declare is left out.
-    pub fn sources(&self, stack: &Stack, declared: &EarlyVariables) -> Vec<VariableSource> {
+    pub fn sources(
+        &self,
+        stack: &Stack,
+        declared: &EarlyVariables,
+        secrets: &StackSecrets,
+    ) -> Vec<VariableSource> {
         let mut sources = Vec::new();
         for item in &self.0 {
             match item {
@@ -143,6 +165,14 @@ impl Given {
                 GivenItem::Value { .. } => {}
                 GivenItem::File(path) => sources.push(VariableSource::File(path.clone())),
                 GivenItem::Text(text) => sources.push(VariableSource::Text(text.clone().into())),
+                GivenItem::Sealed(path) => match secrets.variables_in(path) {
+                    Some(set) => {
+                        let set = set.iter().map(|(name, value)| (name.as_str(), value));
+                        sources.push(VariableSource::Text(to_tfvars(set).into()));
+                    }
+                    // What it would have overruled must not take its place.
+                    None => sources.clear(),
+                },
             }
         }
         sources

@@ -147,7 +147,7 @@ async fn earlier_values(session: &Session, from: &OutputRef) -> Vec<Value> {
     let mut values = Vec::new();
     for version in kept.versions.iter().rev().take(EARLIER) {
         let Ok(Some(bytes)) = home.version(version.number).await else { continue };
-        let Ok(bytes) = open_state(session, &from.stack, &bytes) else { continue };
+        let Ok(bytes) = open_state(session, &from.stack, &bytes).await else { continue };
         let state: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         values.extend(state.pointer(&format!("/outputs/{}/value", from.output)).cloned());
     }

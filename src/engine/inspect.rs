@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::early_values::{early_sources, files_of, sources_of, with_early_values};
+use super::encryption_origin::encryption_origins;
 use super::failure::{ending, kind_of};
 use super::init::{init_stack, init_whatever_is_selected};
 use super::inputs::{outputs_of, resolve_inputs};
@@ -27,7 +28,7 @@ use crate::process::{self, Captured, Invocation, Raw};
 use crate::stacks;
 use crate::tofu::call::{self, Evaluation, FmtMode};
 use crate::tofu::envelope::PlanForm;
-use crate::tofu::hints::{Context, cause_of, hints_for};
+use crate::tofu::hints::{Context, cause_of, hints_for, tells_of_a_held_lock};
 use crate::tofu::messages;
 
 /// Returns the outputs of stacks, by stack and name, sensitive values included.
@@ -320,14 +321,16 @@ impl Told {
     }
 
     fn kind(&self) -> Kind {
-        let locked = self.0.mentions("Error acquiring the state lock").then_some(Kind::Locked);
+        let locked = tells_of_a_held_lock(&self.0).then_some(Kind::Locked);
         cause_of(&self.0).or(locked).unwrap_or(Kind::Failed)
     }
 
     fn hints(&self, session: &Session, id: &StackId) -> Vec<String> {
         let Ok(stack) = session.stack(id) else { return Vec::new() };
         let way_along = way_along(&session.project, &session.env, stack);
-        hints_for(&self.0, Context { stack: id, path: &stack.path, way_along: &way_along })
+        let own = encryption_origins(session, stack);
+        let own_encryption = own.as_deref();
+        hints_for(&self.0, Context { stack: id, path: &stack.path, way_along: &way_along, own_encryption })
     }
 }
 

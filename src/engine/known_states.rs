@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use serde_json::Value;
 
 use super::session::Session;
-use super::state_edit::open_state;
+use super::state_edit::open_with_passphrase;
 use crate::backends::{
     CopyFacts, Copying, InfraLock, KeptAt, KnownState, SafetyCopies, StateFacts, StateHome, state_name,
 };
@@ -122,7 +122,7 @@ enum Left {
 
 impl Left {
     fn of(session: &Session, id: &StackId, bytes: &[u8]) -> Self {
-        let opened = open_state(session, id, bytes).ok();
+        let opened = open_with_passphrase(session, id, bytes).ok();
         let state: Option<Value> = opened.and_then(|state| serde_json::from_slice(&state).ok());
         let Some(state) = state.filter(|state| state["resources"].is_array()) else { return Self::Unknown };
         let is_empty = |key: &str| match &state[key] {

@@ -6,7 +6,7 @@ use futures::StreamExt as _;
 use super::applied::{is_remembered, is_renamed};
 use super::seen_state::Seen;
 use super::session::Session;
-use super::state_edit::open_state;
+use super::state_edit::open_with_passphrase;
 use crate::backends::StateFacts;
 use crate::model::{StackId, quoted};
 use crate::state::StateName;
@@ -36,7 +36,7 @@ async fn has_resources(session: &Session, id: &StackId) -> bool {
     let Ok(Seen { facts: Some(_), status }) = Seen::at(&home).await else { return false };
     let Ok(Some(bytes)) = home.read().await else { return false };
     // Its own secrets are gone with its folder; what does not open may have anything in it.
-    let opened = open_state(session, id, &bytes).ok().and_then(|state| StateFacts::of(&state));
+    let opened = open_with_passphrase(session, id, &bytes).ok().and_then(|state| StateFacts::of(&state));
     !status.left_behind && opened.is_none_or(|facts| facts.resources > 0 || is_sealed(&bytes))
 }
 

@@ -2,8 +2,9 @@
 //!
 //! The bytes go as they lie, under the lock of the new place, wherever that can be written
 //! without tofu; else tofu writes them. Either way the real tofu reads the copy back, in a
-//! folder of its own that holds nothing but the new backend block, so the stack's files
-//! change last and only when the copy is right. The old state stays. Begin at [`migrate_state`].
+//! folder of its own that holds nothing but the new backend block and what the stack says about
+//! encryption, so the stack's files change last and only when the copy is right. The old state
+//! stays. Begin at [`migrate_state`].
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +12,10 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::backend_edit::BackendEdit;
-use super::inspect::{bare_run, check};
+use super::encryption_folder::EncryptionFolder;
+use super::inspect::check;
 use super::known_states::{keep_safety_copy, note_lineage};
 use super::left_behind::LeftBehind;
-use super::own_encryption::{Subject, declares};
 use super::session::Session;
 use super::state_copy::{Sealing, keep};
 use super::state_edit::{open_state, pull_state};
@@ -159,7 +160,7 @@ async fn copy_left(
     (home, migration): (&StateHome, &Migration),
 ) -> Result<Option<(StateFacts, Likeness)>> {
     let Some(lies) = home.read().await? else { return Ok(None) };
-    let state = open_state(session, &stack.id, &lies)?;
+    let state = open_state(session, &stack.id, &lies).await?;
     let Some(facts) = StateFacts::of(&state) else {
         return Err(Error::failed(format!("what `{}` left behind is no state", stack.id)));
     };
@@ -217,19 +218,21 @@ impl Original {
     }
 }
 
-/// A folder with nothing but the new backend.
+/// A name that no file of the stack has.
+const BACKEND_FILE: &str = "backend-to-try.infra.tf";
+
+/// A folder with nothing but the new backend, and how the stack encrypts its state.
 struct Trial<'a> {
     session: &'a Session,
     stack: Stack,
-    dir: tempfile::TempDir,
+    folder: EncryptionFolder,
     /// A file that the local backend is to have in the stack's own folder.
     local: Option<PathBuf>,
 }
 
 impl<'a> Trial<'a> {
     fn new(session: &'a Session, stack: &Stack, migration: &Migration) -> Result<Self> {
-        let dir =
-            tempfile::tempdir().map_err(|error| Error::unavailable("no temporary folder").because(error))?;
+        let folder = EncryptionFolder::of(session, stack)?;
         let local = matches!(migration.backend.kind(), "local").then(|| {
             let path = migration.backend.attribute("path").unwrap_or("terraform.tfstate");
             session.dir_of(stack).join(path)
@@ -239,16 +242,16 @@ impl<'a> Trial<'a> {
             // Relative paths would lead into the temporary folder.
             block.settings.insert("path".to_owned(), Value::from(path.display().to_string()));
         }
-        let file = dir.path().join("backend.tf");
+        let file = folder.path().join(BACKEND_FILE);
         std::fs::write(&file, block.file()).map_err(io("write", &file))?;
         let stack = Stack { backend: migration.backend.clone(), ..stack.clone() };
-        Ok(Self { session, stack, dir, local })
+        Ok(Self { session, stack, folder, local })
     }
 
     fn home(&self) -> Result<StateHome> {
         match &self.local {
             Some(path) => Ok(StateHome::File(path.clone())),
-            None => self.session.home_in(&self.stack, self.dir.path()),
+            None => self.session.home_in(&self.stack, self.folder.path()),
         }
     }
 
@@ -353,8 +356,7 @@ impl<'a> Trial<'a> {
         &self,
         call: impl FnOnce(process::Invocation) -> process::Invocation,
     ) -> Result<Zeroizing<Vec<u8>>> {
-        let run = bare_run(self.session, &self.stack);
-        let base = self.session.call_in(&self.stack, &run.env, self.dir.path())?;
+        let base = self.folder.call(self.session, &self.stack).await?;
         let captured = process::capture(call(base), &self.session.interrupts).await?;
         check(self.session, &self.stack.id, &captured)?;
         Ok(captured.stdout.into_unmasked())
@@ -413,16 +415,6 @@ fn set_aside(file: &Path) -> Result<Option<PathBuf>> {
 
 /// Refuses a stack whose backend is given more than its block: that would be given to the new one too.
 fn check_only_the_block(session: &Session, stack: &Stack) -> Result<()> {
-    // The folder in which tofu tries the new place has no such block: the copy would be in the clear.
-    if declares(&session.dir_of(stack), Subject::Anything) {
-        return Err(Error::usage(format!("the files of `{}` say how its state is encrypted", stack.id))
-            .detail("only tofu itself can move such a state and keep it encrypted")
-            .hint("write the new backend block by hand")
-            .hint(format!(
-                "then let tofu move it: `infra init {} -- -migrate-state -force-copy`",
-                stack.id
-            )));
-    }
     if stacks::backend_config(&session.project, stack)?.is_empty() {
         return Ok(());
     }

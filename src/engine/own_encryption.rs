@@ -12,6 +12,19 @@ pub(super) enum Subject {
     Anything,
     /// One that says how plans are encrypted.
     Plans,
+    /// One that says how states are encrypted.
+    States,
+}
+
+impl Subject {
+    /// Returns the block that it stands in; nothing where any counts.
+    const fn block(self) -> Option<&'static str> {
+        match self {
+            Self::Anything => None,
+            Self::Plans => Some("plan"),
+            Self::States => Some("state"),
+        }
+    }
 }
 
 /// Returns whether the files of a stack tell tofu how to encrypt.
@@ -30,7 +43,7 @@ pub(super) fn declares(dir: &Path, subject: Subject) -> bool {
 /// Returns whether a file says it; one that makes no sense is taken at its word.
 fn is_said_in(text: &str, is_json: bool, subject: Subject) -> bool {
     let (says, is_sound) = if is_json { said_in_json(text, subject) } else { said_in_hcl(text, subject) };
-    let has_words = || text.contains("encryption") && (subject == Subject::Anything || text.contains("plan"));
+    let has_words = || text.contains("encryption") && subject.block().is_none_or(|word| text.contains(word));
     says || (!is_sound && has_words())
 }
 
@@ -43,8 +56,8 @@ fn said_in_hcl(text: &str, subject: Subject) -> (bool, bool) {
     let document = syntax::read(text);
     let terraform = document.body.blocks_of("terraform");
     let mut encryption = terraform.flat_map(|block| block.body.blocks_of("encryption"));
-    let about_plans = |block: &Block<'_>| block.body.blocks_of("plan").next().is_some();
-    let says = encryption.any(|block| subject == Subject::Anything || about_plans(block));
+    let has = |block: &Block<'_>, kind| block.body.blocks_of(kind).next().is_some();
+    let says = encryption.any(|block| subject.block().is_none_or(|kind| has(block, kind)));
     (says, document.fault.is_none())
 }
 
@@ -52,8 +65,8 @@ fn said_in_json(text: &str, subject: Subject) -> (bool, bool) {
     let (node, fault) = json::read(text);
     let terraform = node.all("terraform").into_iter();
     let mut encryption = terraform.flat_map(|block| block.all("encryption"));
-    let about_plans = |block: &Node| !block.all("plan").is_empty();
-    (encryption.any(|block| subject == Subject::Anything || about_plans(block)), fault.is_none())
+    let has = |block: &Node, kind| !block.all(kind).is_empty();
+    (encryption.any(|block| subject.block().is_none_or(|kind| has(block, kind))), fault.is_none())
 }
 
 #[cfg(test)]
@@ -79,6 +92,8 @@ mod tests {
         assert!(is_said_in(&state.replace("state", "plan"), false, Subject::Plans));
         assert!(is_said_in(r#"{"terraform":{"encryption":{"plan":{}}}}"#, true, Subject::Plans));
         assert!(!is_said_in(r#"{"terraform":{"encryption":{"state":{}}}}"#, true, Subject::Plans));
+        assert!(is_said_in(state, false, Subject::States));
+        assert!(!is_said_in(&state.replace("state", "plan"), false, Subject::States));
     }
 
     #[test]

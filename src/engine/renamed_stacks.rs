@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::applied::{is_renamed, removed_stacks};
 use super::seen_state::{Seen, described};
 use super::session::Session;
-use super::state_edit::open_state;
+use super::state_edit::open_with_passphrase;
 use crate::backends::{StateFacts, StatePlace};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError, StackId, quoted};
@@ -172,7 +172,7 @@ fn is_not_asked_about(session: &Session, status: &StateStatus) -> bool {
 /// Returns the resources of a state; its own secrets are gone with its folder, those of its successor may
 /// open it too.
 fn addresses_in(session: &Session, bytes: &[u8], new: &[&Stack]) -> Option<BTreeSet<String>> {
-    let opened = new.iter().find_map(|stack| open_state(session, &stack.id, bytes).ok())?;
+    let opened = new.iter().find_map(|stack| open_with_passphrase(session, &stack.id, bytes).ok())?;
     let state: Value = serde_json::from_slice(&opened).ok()?;
     Some(stacks::addresses_in_state(&state))
 }

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::applied;
 use super::session::Session;
-use super::state_edit::{open_state, pull_state};
+use super::state_edit::{open_with_passphrase, pull_state};
 use crate::backends::{StateHome, state_name};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError};
@@ -22,7 +22,7 @@ pub async fn resources_of(session: &Session, stack: &Stack) -> Result<usize> {
     let state = match read {
         Some(None) if session.known_state(&stack.id).is_some() => return Err(elsewhere(stack)),
         Some(None) => return Ok(0),
-        Some(Some(bytes)) => open_state(session, &stack.id, &bytes).ok(),
+        Some(Some(bytes)) => open_with_passphrase(session, &stack.id, &bytes).ok(),
         None => None,
     };
     // What cannot be read or opened here may still be tofu's to read.

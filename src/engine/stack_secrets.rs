@@ -71,6 +71,8 @@ pub(super) struct ShutFile {
 pub struct StackSecrets {
     /// Variables that the stack declares.
     pub(super) variables: BTreeMap<String, Assignment>,
+    /// The same by the file that sets them, in rising rank.
+    by_file: Vec<(PathBuf, BTreeMap<String, Assignment>)>,
     /// Variables of the environment.
     pub(super) env: BTreeMap<String, Zeroizing<String>>,
     /// The files they came from.
@@ -103,6 +105,17 @@ impl StackSecrets {
         !self.env.is_empty()
     }
 
+    /// Returns the variables of the stack that a file sets; nothing if it was not opened.
+    pub(super) fn variables_in(&self, file: &std::path::Path) -> Option<&BTreeMap<String, Assignment>> {
+        self.by_file.iter().find(|(path, _)| path == file).map(|(_, variables)| variables)
+    }
+
+    /// Returns the file that a variable has its value from.
+    pub(super) fn origin_of(&self, name: &str) -> Option<&std::path::Path> {
+        let sets = self.by_file.iter().rev().find(|(_, variables)| variables.contains_key(name));
+        sets.map(|(path, _)| path.as_path())
+    }
+
     /// Returns the files that were left out, each with why, and what to do about it.
     pub fn left_out(&self) -> impl Iterator<Item = (String, &[String])> {
         self.shut.iter().map(|ShutFile { path, error }| {
@@ -116,6 +129,7 @@ impl StackSecrets {
     pub(super) const fn none() -> Self {
         Self {
             variables: BTreeMap::new(),
+            by_file: Vec::new(),
             env: BTreeMap::new(),
             files: Vec::new(),
             values: Vec::new(),
@@ -255,6 +269,7 @@ fn distribute(
     pairs: &[(String, Assignment)],
     secrets: &mut StackSecrets,
 ) {
+    let mut variables = BTreeMap::new();
     for (name, assigned) in pairs {
         secrets.values.extend(assigned.literals());
         let variable = RESERVED.iter().find(|(key, _)| key == name).map(|(_, variable)| *variable);
@@ -266,12 +281,14 @@ fn distribute(
             (None, Some(text)) if name == PASSPHRASE => secrets.passphrase = passphrase(text),
             (None, Some(text)) if name == NEXT_PASSPHRASE => secrets.next_passphrase = passphrase(text),
             (None, _) if is_variable(stack, name) => {
-                secrets.variables.insert(name.clone(), assigned.clone());
+                variables.insert(name.clone(), assigned.clone());
             }
             // Not declared; or a reserved key that is no text, which is never a variable either.
             _ => {}
         }
     }
+    secrets.variables.extend(variables.clone());
+    secrets.by_file.push((file.to_owned(), variables));
 }
 
 fn is_variable(stack: &Stack, name: &str) -> bool {

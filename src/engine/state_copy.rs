@@ -44,10 +44,7 @@ impl<'a> Sealing<'a> {
         if let Some(key) = session.secrets_of(&stack.id).and_then(|secrets| secrets.state_key.as_ref()) {
             return Ok(Self::Key(key));
         }
-        let env = session.environment_of(stack, &bare_run(session, stack).env)?;
-        let foreign =
-            env.get("TF_ENCRYPTION").is_some() || declares(&session.dir_of(stack), Subject::Anything);
-        Ok(if foreign { Self::Foreign } else { Self::Plain })
+        Ok(if is_encrypted_by_tofu(session, stack)? { Self::Foreign } else { Self::Plain })
     }
 
     /// Returns a state as tofu would store it; nothing if only tofu can.
@@ -58,6 +55,16 @@ impl<'a> Sealing<'a> {
             Self::Foreign => Ok(None),
         }
     }
+}
+
+/// Returns whether something other than a passphrase of infra tells tofu how to encrypt a state.
+pub(super) fn is_encrypted_by_tofu(session: &Session, stack: &Stack) -> Result<bool> {
+    if declares(&session.dir_of(stack), Subject::States) {
+        return Ok(true);
+    }
+    let has_key = session.secrets_of(&stack.id).is_some_and(|secrets| secrets.state_key.is_some());
+    let env = session.environment_of(stack, &bare_run(session, stack).env)?;
+    Ok(!has_key && env.get("TF_ENCRYPTION").is_some())
 }
 
 /// Copies a state without versions into `.infra/backups`; returns where to.

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::session::Session;
-use super::state_edit::open_state;
+use super::state_edit::open_with_passphrase;
 use crate::backends::StateFacts;
 use crate::model::{Fingerprint, Stack};
 
@@ -18,7 +18,7 @@ pub(super) async fn state_mark(session: &Session, stack: &Stack) -> Option<Strin
     let home = session.home_of(stack).ok()?;
     let bytes = tokio::time::timeout(PATIENCE, home.read()).await.ok()?.ok()?;
     let Some(bytes) = bytes else { return Some("none".to_owned()) };
-    let opened = open_state(session, &stack.id, &bytes).ok();
+    let opened = open_with_passphrase(session, &stack.id, &bytes).ok();
     Some(match opened.and_then(|state| StateFacts::of(&state)) {
         Some(facts) => format!("{} {}", facts.lineage, facts.serial),
         None => Fingerprint::of([bytes.as_slice()]).to_string(),

@@ -25,7 +25,7 @@ pub async fn read_version(session: &Session, id: &StackId, number: u64) -> Resul
     let bytes = home.version(number).await?.ok_or_else(|| {
         Error::usage(format!("`{id}` has no version {number}")).hint(format!("`infra state history {id}`"))
     })?;
-    open_state(session, id, &bytes)
+    open_state(session, id, &bytes).await
 }
 
 fn without_versions(stack: &Stack, kind: &str) -> Error {

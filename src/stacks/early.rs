@@ -56,6 +56,11 @@ impl EarlyVariables {
         &self.init
     }
 
+    /// Returns the variables that say how states and plans are encrypted.
+    pub const fn of_encryption(&self) -> &BTreeSet<String> {
+        &self.encryption
+    }
+
     /// Returns what is written in the files about them.
     pub fn definitions(&self) -> impl Iterator<Item = &str> {
         self.definitions.iter().map(String::as_str)

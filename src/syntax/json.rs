@@ -39,6 +39,24 @@ impl Node {
         }
     }
 
+    /// Returns it as it could have been written.
+    pub fn text(&self) -> String {
+        let listed = |parts: Vec<String>| parts.join(", ");
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        match self {
+            // What is too deep to be looked into is nothing that infra passes on.
+            Self::Null | Self::Deep => "null".to_owned(),
+            Self::Bool(value) => value.to_string(),
+            Self::Number(text) => text.clone(),
+            Self::Text(text) => quoted(text),
+            Self::List(nodes) => format!("[{}]", listed(nodes.iter().map(Self::text).collect())),
+            Self::Object(entries) => {
+                let entry = |entry: &JsonEntry| format!("{}: {}", quoted(&entry.name), entry.value.text());
+                format!("{{{}}}", listed(entries.iter().map(entry).collect()))
+            }
+        }
+    }
+
     fn listed(&self) -> Vec<&Self> {
         match self {
             Self::List(nodes) => nodes.iter().flat_map(Self::listed).collect(),

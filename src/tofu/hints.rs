@@ -18,6 +18,8 @@ pub struct Context<'a> {
     pub path: &'a Path,
     /// The command that moves its state to where its files say that it is.
     pub way_along: &'a str,
+    /// The variables behind the encryption that its own files ask for, and where they come from.
+    pub own_encryption: Option<&'a str>,
 }
 
 /// Returns the words in a problem that something is done about; they are looked for before
@@ -90,6 +92,23 @@ pub fn cause_of(diagnostic: &Diagnostic) -> Option<Kind> {
     }
 }
 
+/// What OpenTofu says of a state that the keys it was given do not open.
+const WRONG_KEY: &[&str] =
+    &["decryption failed for all provided methods", "cipher: message authentication failed"];
+
+/// What it says of a state that is not encrypted, but should be.
+const NOT_ENCRYPTED: &[&str] = &["encountered unencrypted payload without unencrypted method configured"];
+
+/// What it says when it is to take the lock of a state.
+const LOCK: &str = "Error acquiring the state lock";
+
+/// Returns whether somebody holds the lock of a state: one that cannot be asked for, or whose state cannot
+/// be opened to copy it first, is held by nobody.
+pub fn tells_of_a_held_lock(diagnostic: &Diagnostic) -> bool {
+    let mentions = |texts: &[&str]| texts.iter().any(|text| diagnostic.mentions(text));
+    mentions(&[LOCK]) && cause_of(diagnostic).is_none() && !mentions(WRONG_KEY) && !mentions(NOT_ENCRYPTED)
+}
+
 /// A row: any of the texts, and the hints with `{stack}`, `{path}` and `{variable}` to fill in.
 struct Row {
     texts: &'static [&'static str],
@@ -123,7 +142,7 @@ const TABLE: &[Row] = &[
         ],
     },
     Row {
-        texts: &["Error acquiring the state lock"],
+        texts: &[LOCK],
         hints: &["wait with `--lock-timeout 5m`", "if that run is dead: `infra force-unlock {stack}`"],
     },
     Row {
@@ -165,11 +184,11 @@ const TABLE: &[Row] = &[
         ],
     },
     Row {
-        texts: &["encountered unencrypted payload without unencrypted method configured"],
+        texts: NOT_ENCRYPTED,
         hints: &["the state of `{stack}` is not encrypted yet; encrypt it: `infra state encrypt {stack}`"],
     },
     Row {
-        texts: &["decryption failed for all provided methods", "cipher: message authentication failed"],
+        texts: WRONG_KEY,
         hints: &[
             "the state of `{stack}` was encrypted with another passphrase: check `state_encryption_passphrase`",
             "after a rotation, the value of `state_encryption_passphrase_next` belongs there",
@@ -224,6 +243,30 @@ const TABLE: &[Row] = &[
     },
 ];
 
+/// What to do where the files of the stack say how its state is encrypted.
+const OWN_ENCRYPTION: &[Row] = &[
+    Row {
+        texts: NOT_ENCRYPTED,
+        hints: &[
+            "the state of `{stack}` is not encrypted yet: in `{path}`, add `method \"unencrypted\" \"before\" {}` \
+             to `encryption` and `fallback { method = method.unencrypted.before }` to its `state`, without \
+             `enforced`; apply once, then take them away again",
+        ],
+    },
+    Row {
+        texts: WRONG_KEY,
+        hints: &[
+            "what is stored of `{stack}` was encrypted with another value than {own_encryption}",
+            "where that was changed: the key before must stay in a `fallback` of `state` in `{path}` until an \
+             apply has written the state anew",
+        ],
+    },
+    Row {
+        texts: &["passphrase is too short"],
+        hints: &["a passphrase needs at least 16 characters: {own_encryption}"],
+    },
+];
+
 /// What to do about a backend that does not answer.
 const UNREACHABLE: Row =
     Row { texts: SILENCE, hints: &["the backend of `{path}` cannot be reached: `infra doctor`"] };
@@ -232,15 +275,19 @@ const UNREACHABLE: Row =
 pub fn hints_for(diagnostic: &Diagnostic, context: Context<'_>) -> Vec<String> {
     let known = |row: &&Row| row.texts.iter().any(|text| diagnostic.mentions(text));
     let silent = cause_of(diagnostic) == Some(Kind::Unavailable);
-    // A lock that cannot be asked for is not held by anybody.
-    let rows = TABLE.iter().filter(|row| !(silent && row.texts.contains(&"Error acquiring the state lock")));
-    let Some(row) = rows.chain(silent.then_some(&UNREACHABLE)).find(known) else { return Vec::new() };
+    let held = tells_of_a_held_lock(diagnostic);
+    let rows = TABLE.iter().filter(|row| held || !row.texts.contains(&LOCK));
+    let own = OWN_ENCRYPTION.iter().filter(|_| context.own_encryption.is_some());
+    let Some(row) = own.chain(rows).chain(silent.then_some(&UNREACHABLE)).find(known) else {
+        return Vec::new();
+    };
     row.hints.iter().map(|hint| fill_in(hint, diagnostic, context)).collect()
 }
 
 fn fill_in(hint: &str, diagnostic: &Diagnostic, context: Context<'_>) -> String {
     hint.replace("{stack}", context.stack.as_str())
         .replace("{way_along}", context.way_along)
+        .replace("{own_encryption}", context.own_encryption.unwrap_or_default())
         .replace("{path}", &context.path.display().to_string())
         .replace("{variable}", quoted_name(&diagnostic.detail).unwrap_or("NAME"))
 }
@@ -264,11 +311,16 @@ mod tests {
             detail: Safe::through(&Redactor::default(), detail),
             address: None,
             place: None,
+            code: None,
             signs: signs_in(summary, detail),
         };
         let stack = StackId::new("02-platforms/k8s");
         let path = Path::new("infrastructure/02-platforms/k8s");
-        hints_for(&diagnostic, Context { stack: &stack, path, way_along: "infra state migrate" })
+        let own_encryption = detail.contains("own").then_some("`p` from `s.sops.yaml`");
+        hints_for(
+            &diagnostic,
+            Context { stack: &stack, path, way_along: "infra state migrate", own_encryption },
+        )
     }
 
     #[test]
@@ -296,6 +348,22 @@ mod tests {
             hints[0].starts_with("set `node` in `infrastructure/02-platforms/k8s/terraform.tfvars`"),
             "{hints:?}"
         );
+    }
+
+    #[test]
+    fn a_wrong_passphrase_of_the_stacks_own_is_named_with_where_it_comes_from() {
+        let summary = "decryption failed for all provided methods";
+
+        assert!(hints(summary, "own")[0].ends_with("another value than `p` from `s.sops.yaml`"));
+        assert!(hints(summary, "")[0].contains("state_encryption_passphrase"));
+    }
+
+    #[test]
+    fn a_state_that_does_not_open_is_not_locked_although_tofu_was_about_to_lock_it() {
+        let detail = "Error message: failed to write backup file: decryption failed for all provided methods";
+
+        assert!(hints(LOCK, detail)[0].contains("another passphrase"));
+        assert!(hints(LOCK, "Lock Info: ID: 1")[0].contains("--lock-timeout"));
     }
 
     #[test]

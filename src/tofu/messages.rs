@@ -115,7 +115,7 @@ pub fn framed(said: &Raw, mask: &dyn Mask) -> Diagnostic {
     let said = String::from_utf8_lossy(said.unmasked()).replace(['│', '╷', '╵'], " ");
     let detail = Safe::through(mask, &said);
     let (severity, summary, signs) = (Severity::Error, Safe::default(), signs_in("", &said));
-    Diagnostic { severity, summary, detail, address: None, place: None, signs }
+    Diagnostic { severity, summary, detail, address: None, place: None, code: None, signs }
 }
 
 /// Reads a diagnostic object, as messages and `validate -json` hold it.
@@ -129,6 +129,7 @@ fn diagnostic(value: &Value, mask: &dyn Mask) -> Option<Diagnostic> {
         detail: Safe::through(mask, detail),
         address: text("address").map(|address| Safe::through(mask, address)),
         place: place(value).map(|place| Safe::through(mask, &place)),
+        code: code(value, mask),
         signs: signs_in(summary, detail),
     })
 }
@@ -138,6 +139,19 @@ fn place(diagnostic: &Value) -> Option<String> {
     let start = range.get("start")?;
     let (file, line, column) = (range.get("filename")?.as_str()?, start.get("line")?, start.get("column")?);
     Some(format!("{file}:{line}:{column}"))
+}
+
+/// How many lines of a file are shown of one problem.
+const MOST_LINES: usize = 5;
+
+/// Returns the lines that a problem is about, with their numbers; never the values beside them.
+fn code(diagnostic: &Value, mask: &dyn Mask) -> Option<Safe> {
+    let snippet = diagnostic.get("snippet")?;
+    let first = snippet.get("start_line")?.as_u64()?;
+    let lines = snippet.get("code")?.as_str()?.lines().zip(first..).take(MOST_LINES);
+    let lines: Vec<String> =
+        lines.map(|(line, number)| format!("{number:>6}: {}", line.trim_end())).collect();
+    (!lines.is_empty()).then(|| Safe::through(mask, &lines.join("\n")))
 }
 
 /// Reads a planned change. What would do nothing is not told, so a `noop` that is told is an action
@@ -250,13 +264,15 @@ mod tests {
     }
 
     #[test]
-    fn a_diagnostic_keeps_words_and_place() {
+    fn a_diagnostic_keeps_words_place_and_lines() {
         let line = r#"{"type":"diagnostic","diagnostic":{"severity":"error","summary":"S","detail":"D",
-            "range":{"filename":"main.tf","start":{"line":3,"column":7}}}}"#;
+            "range":{"filename":"main.tf","start":{"line":3,"column":7}},
+            "snippet":{"code":"  a = \n}","start_line":3,"values":[{"statement":"is \"v\""}]}}}"#;
 
         let Some(Message::Diagnostic(diagnostic)) = parsed(line) else { panic!("no diagnostic") };
 
         assert_eq!(diagnostic.place.as_deref(), Some("main.tf:3:7"));
+        assert_eq!(diagnostic.code.as_deref(), Some("     3:   a =\n     4: }"));
         assert_eq!((diagnostic.summary.as_str(), diagnostic.detail.as_str()), ("S", "D"));
     }
 

@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 use crate::backends::StateVersions;
 use crate::commands::Context;
 use crate::commands::stack_args::{StackArgs, stack_names};
+use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, ResourceChange, Session, StateDiff};
 use crate::error::{Error, Exit, Result};
@@ -25,6 +26,8 @@ use crate::report::Tone;
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct DiffArgs {
+    #[command(flatten)]
+    variables: VarArgs,
     /// The stack
     #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
     stack: String,
@@ -43,7 +46,7 @@ pub(super) struct DiffArgs {
 pub(super) async fn run(args: &DiffArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
-    let purpose = Purpose::reading(std::slice::from_ref(&id));
+    let purpose = Purpose::reading(std::slice::from_ref(&id)).given(&args.variables);
     let diff = workspace
         .with_session(context, purpose, async |session| {
             Ok(compare(session, &id, args).await?.masked(&session.mask()))

@@ -14,6 +14,7 @@ use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::generated::warn_of_edit;
 use crate::commands::stack_args::{StackArgs, stack_names};
+use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine::{self, BackendEdit, Likeness, Migrated, Migration, StateNeed};
 use crate::error::{Error, Exit, Result};
@@ -42,6 +43,8 @@ use crate::tofu::call::PushMode;
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct MigrateArgs {
+    #[command(flatten)]
+    variables: VarArgs,
     /// The stack
     #[arg(value_name = "STACK", required_unless_present = "all", add = ArgValueCompleter::new(stack_names))]
     stack: Option<String>,
@@ -75,7 +78,7 @@ pub(super) async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
     let edit = BackendEdit::of(&workspace.project, &workspace.stacks, stack, &migration.block)?;
     let id = &stack.id;
     let migrated = workspace
-        .with_session(context, purpose(id), async |session| {
+        .with_session(context, purpose(id).given(&args.variables), async |session| {
             engine::require_states(session, std::slice::from_ref(id)).await?;
             let state = StateFacts::of(&engine::pull_state(session, id).await?);
             tell_beforehand(&workspace, (stack, &edit.file), state.as_ref(), context);
@@ -124,7 +127,7 @@ async fn finish(
     context.terminal.note(&format!("the state of `{id}` is still in {from}"));
     ask(args, "Move it?".to_owned(), context).await?;
     let migrated = workspace
-        .with_session(context, purpose(id), async |session| {
+        .with_session(context, purpose(id).given(&args.variables), async |session| {
             let migrated = engine::take_along(session, id, migration, &from).await;
             engine::tell_noted(session);
             migrated

@@ -109,7 +109,7 @@ async fn push(
     context: &Context,
 ) -> Result<()> {
     engine::require_own(session, id).await?;
-    let state = engine::open_state(session, id, bytes)?;
+    let state = engine::open_state(session, id, bytes).await?;
     let facts = StateFacts::read(&state)
         .ok_or_else(|| Error::invalid("what is to be stored is no state").hint("it has no `lineage`"))?;
     let before = StateFacts::of(&engine::pull_state(session, id).await?);

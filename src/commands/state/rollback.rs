@@ -6,6 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::stack_args::{StackArgs, stack_names};
+use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
@@ -25,6 +26,8 @@ use crate::tofu::call::PushMode;
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct RollbackArgs {
+    #[command(flatten)]
+    variables: VarArgs,
     /// The stack
     #[arg(value_name = "STACK", add = ArgValueCompleter::new(stack_names))]
     stack: String,
@@ -40,7 +43,7 @@ pub(super) struct RollbackArgs {
 pub(super) async fn run(args: &RollbackArgs, context: &Context) -> Result<Exit> {
     let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
-    let purpose = Purpose::editing(std::slice::from_ref(&id));
+    let purpose = Purpose::editing(std::slice::from_ref(&id)).given(&args.variables);
     workspace
         .with_session(context, purpose, async |session| {
             engine::require_own(session, &id).await?;

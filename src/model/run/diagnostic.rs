@@ -28,6 +28,9 @@ pub struct Diagnostic {
     pub address: Option<Safe>,
     /// `file:line:column`, relative to the stack.
     pub place: Option<Safe>,
+    /// The lines that stand there, with their numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Safe>,
     /// Which of the words that are acted on it contains, found before anything was masked.
     #[serde(skip)]
     pub signs: Vec<&'static str>,
@@ -62,6 +65,7 @@ mod tests {
             detail: "the endpoint\n  requires auth".into(),
             address: None,
             place: None,
+            code: None,
             signs: vec!["state lock"],
         };
 

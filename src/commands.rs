@@ -15,6 +15,7 @@ use crate::trust::TrustWord;
 mod again;
 pub mod apply;
 mod beginnings;
+mod borrowed_folder;
 pub mod completions;
 pub mod configure;
 pub mod deps;
@@ -57,6 +58,7 @@ mod undeclared;
 pub mod up;
 pub mod validate;
 mod var_args;
+mod way_to_stacks;
 pub mod workspace;
 
 /// What every command is given.

@@ -18,7 +18,7 @@ mod switches;
 
 pub use data::{
     Data, DataFile, DataWarning, KeyLevel, OddKey, Place, Presence, cluster_schema, data_names, load_data,
-    load_derivations, nodes_schema,
+    load_derivations, nodes_schema, sample_of,
 };
 pub use fault::Source as YamlSource;
 pub use find::find_root;

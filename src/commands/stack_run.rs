@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use clap::Args;
 
 use super::again::check_can_ask;
+use super::borrowed_folder::borrow_folder;
 use super::headings::{OUTPUT, RUNNING};
 use super::past::{choose, take_up, tell_lost, warn_of_removed, warn_of_the_past};
 use super::protected::check_protected;
@@ -167,6 +168,11 @@ impl Request {
 /// Runs a request to its exit code.
 pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     let mut workspace = Workspace::load_for(context, &request.stacks)?;
+    // Held until the run is over.
+    let _borrowed = match request.command {
+        RunCommand::Validate => borrow_folder(&mut workspace.project),
+        _ => None,
+    };
     take_up(&workspace, &mut request, context)?;
     let mut gone = Vec::new();
     if request.removed {

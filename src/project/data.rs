@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 pub use derivations::load_derivations;
 pub use node::Place;
-pub use read::{DataFile, Presence};
+pub use read::{DataFile, Presence, sample_of};
 pub use schema::{cluster_schema, nodes_schema};
 pub use slips::{KeyLevel, OddKey};
 

@@ -210,6 +210,7 @@ fn project(root: &Path, config: InfraConfig) -> Project {
         undeclared: BTreeMap::new(),
         run: run_settings(run),
         pools: pools.into_iter().map(|(name, size)| (name, usize::from(size.get()))).collect(),
+        borrowed_dir: None,
     }
 }
 

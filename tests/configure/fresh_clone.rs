@@ -4,6 +4,7 @@ use std::process::Command;
 
 use super::removals::{CLUSTER, NODE};
 use crate::support::Project;
+use crate::support::run::{Finished, Running};
 
 /// A project with samples of its data, as git brings it.
 fn cloned() -> Project {
@@ -26,7 +27,7 @@ fn cloned() -> Project {
 }
 
 /// Returns the command that `doctor` offers for the data.
-fn fix(run: &crate::support::run::Finished) -> String {
+fn fix(run: &Finished) -> String {
     let findings = run.json();
     let data = findings.as_array().unwrap().iter().find(|finding| finding["check"] == "data").unwrap();
     data["fix"].as_str().unwrap().split('`').nth(1).unwrap().to_owned()
@@ -40,7 +41,7 @@ fn pasted(command: &str, folder: &std::path::Path) {
 #[test]
 fn the_advice_of_doctor_in_a_fresh_clone_leads_to_a_rendered_project() {
     let project = cloned();
-    project.run("configure --no-init").exits(65).stderr_has("data files `./cluster.yaml`, `./nodes.yaml`");
+    project.run("configure --no-init").exits(65).stderr_has("data files `cluster.yaml`, `nodes.yaml`");
 
     let command = fix(&project.run("doctor --json").exits(1));
     pasted(&command, project.root());
@@ -60,8 +61,10 @@ fn the_advice_works_from_another_folder_too() {
     let project = cloned();
     let below = project.path("templates");
 
-    let run = project.run("-C templates doctor --json").exits(1);
-    pasted(&fix(&run), std::path::Path::new("/"));
+    let mut command = project.command("doctor --json");
+    command.current_dir(&below);
+    let run = Running::start(command, "doctor --json").wait().exits(1);
+    pasted(&fix(&run), &below);
 
-    assert!(below.is_dir() && project.has("cluster.yaml") && project.has("nodes.yaml"));
+    assert!(project.has("cluster.yaml") && project.has("nodes.yaml"));
 }

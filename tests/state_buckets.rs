@@ -115,7 +115,7 @@ fn waiting_names_the_holder(one: &Project, other: &Project) {
     let holder = one.start("apply x --yes");
     holder.until_exists(&one.path("started"));
     let waiting = other.start("plan x --lock-timeout 60s");
-    wait_until("it is told", || !other.files_containing("lock_awaited").is_empty());
+    wait_until("it is told", || other.newest_events().contains("lock_awaited"));
 
     holder.signal(Signal::SIGINT);
     holder.wait();

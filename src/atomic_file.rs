@@ -11,7 +11,7 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-use crate::error::{Result, io};
+use crate::error::{Error, Result, io};
 
 /// Creates a folder and its parents, closed to others.
 ///
@@ -19,10 +19,17 @@ use crate::error::{Result, io};
 /// is hidden from git before anything else is in it. Whoever makes something there comes through here.
 pub fn create_private_dir(dir: &Path) -> Result<()> {
     if let Some(infra_dir) = dir.ancestors().find(|part| part.ends_with(".infra")) {
-        make_private(infra_dir)?;
+        make_private(infra_dir).map_err(with_way_out)?;
         hide_from_git(infra_dir)?;
     }
     make_private(dir)
+}
+
+/// Says what to do where a project is somebody else's, or on a disk that cannot be written.
+fn with_way_out(error: Error) -> Error {
+    error
+        .hint("runs and plans are recorded there: make the folder writable for you, or work in a copy of it")
+        .hint("what needs no such folder: `infra validate`, `infra stacks`, `infra fmt --check`")
 }
 
 fn make_private(dir: &Path) -> Result<()> {

@@ -16,6 +16,7 @@ mod again;
 pub mod apply;
 mod begin;
 mod beginnings;
+mod borrowed_folder;
 mod choice;
 pub mod completions;
 pub mod configure;
@@ -63,6 +64,7 @@ mod undeclared;
 pub mod up;
 pub mod validate;
 mod var_args;
+mod way_to_stacks;
 pub mod workspace;
 
 /// What every command is given.

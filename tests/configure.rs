@@ -8,6 +8,8 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "configure/fresh_clone.rs"]
+mod fresh_clone;
 #[path = "configure/odd_data.rs"]
 mod odd_data;
 #[path = "configure/removals.rs"]

@@ -10,8 +10,10 @@
 #[path = "support/makejinja.rs"]
 mod makejinja;
 
+use std::path::Path;
+
 use infra::error::{Error, Exit};
-use infra::project::{Data, DataFile, load_data, load_derivations};
+use infra::project::{Data, DataFile, load_data, load_derivations, sample_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -289,6 +291,20 @@ fn a_file_that_is_missing_names_the_nearest_and_an_optional_one_is_nothing() {
     let text = "data file `config/clutser.yaml` is not there\nhint: did you mean `config/cluster.yaml`?";
     assert_eq!(error.to_string(), text);
     assert!(nothing.values.is_empty());
+}
+
+#[test]
+fn files_that_are_missing_are_told_together_and_a_sample_is_no_slip_of_the_name() {
+    let root = folder(&[("cluster.sample.yaml", b"a: 1\n"), ("nodes.yaml.example", b"a: 1\n")]);
+
+    let files = ["cluster.yaml", "nodes.yaml"].map(DataFile::required);
+    let error = load_data(root.path(), &files).expect_err("not there");
+
+    assert_eq!(error.to_string(), "data files `cluster.yaml`, `nodes.yaml` are not there");
+    let sample = |file: &str| sample_of(root.path(), Path::new(file));
+    assert_eq!(sample("cluster.yaml"), Some("cluster.sample.yaml".into()));
+    assert_eq!(sample("nodes.yaml"), Some("nodes.yaml.example".into()));
+    assert_eq!(sample("other.yaml"), None);
 }
 
 #[test]

@@ -696,3 +696,29 @@ fn a_folder_that_waits_for_a_caller_is_told_as_a_forgotten_module() {
         ]
     );
 }
+
+#[test]
+fn a_control_character_in_a_folders_name_is_a_number_in_the_id_and_itself_in_the_path() {
+    let tree = Tree::new().stack("infrastructure/new\nline").stack("infrastructure/\u{1b}[31mred");
+
+    let stacks = tree.found().stacks;
+
+    assert_eq!(tree.ids(), ["\\u001b[31mred", "new\\u000aline"]);
+    assert_eq!(stacks[1].path, Path::new("infrastructure/new\nline"));
+}
+
+#[test]
+fn a_module_in_a_submodule_that_is_not_checked_out_says_how_to_get_it() {
+    let tree = Tree::new()
+        .file(".git/HEAD", "ref: refs/heads/main\n")
+        .file(".gitmodules", "[submodule \"v\"]\n\tpath = vendor/sub\n\turl = https://example.com/v.git\n")
+        .using("infrastructure/a", &["../../vendor/sub/vm", "../../vendor/sub", "../../gone"]);
+    fs::create_dir_all(tree.path("vendor/sub")).unwrap();
+
+    let warnings = tree.stack_called("a").warnings;
+
+    let told = "; the submodule `vendor/sub` is not checked out: `git submodule update --init`";
+    let nowhere: Vec<&String> = warnings.iter().filter(|text| text.contains("leads nowhere")).collect();
+    assert_eq!(nowhere.len(), 3, "{warnings:?}");
+    assert_eq!(nowhere.iter().filter(|text| text.ends_with(told)).count(), 2, "{warnings:?}");
+}

@@ -9,6 +9,8 @@
 
 mod support;
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use support::{Project, SIMPLE};
 
 fn s3(rest: &str) -> String {
@@ -292,4 +294,61 @@ fn what_makes_no_sense_is_a_note_and_tofu_judges() {
 
     planned.stderr_has(note).stderr_has("tofu judges").stderr_has("Invalid expression");
     project.run("plan b").succeeds().stderr_lacks(note);
+}
+
+/// Runs infra as somebody whom the modes of files hold back, which root is not.
+fn held_back(project: &Project, args: &str) -> support::run::Finished {
+    let command = project.command(args);
+    if !nix::unistd::geteuid().is_root() {
+        return support::run::Running::start(command, args).wait();
+    }
+    let mut held = std::process::Command::new("setpriv");
+    held.args(["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]);
+    held.arg(command.get_program()).args(command.get_args()).current_dir(project.root());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => held.env(name, value),
+            None => held.env_remove(name),
+        };
+    }
+    support::run::Running::start(held, args).wait()
+}
+
+#[test]
+fn a_checkout_that_cannot_be_written_is_listed_and_validated_and_a_plan_says_what_it_needs() {
+    let project = Project::new().stack("a", SIMPLE);
+    let set = |path: &str, mode| {
+        std::fs::set_permissions(project.path(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let all = |mode| ["infrastructure/a", "infrastructure", ""].map(|path| set(path, mode));
+    all(0o555);
+
+    let listed = held_back(&project, "stacks");
+    let valid = held_back(&project, "validate --all");
+    let planned = held_back(&project, "plan --all");
+    all(0o755);
+
+    listed.succeeds();
+    valid.succeeds().stderr_has("valid");
+    planned.exits(69).stderr_has("cannot create").stderr_has("make the folder writable for you");
+    assert!(!project.has(".infra"));
+}
+
+#[test]
+fn a_project_whose_stacks_another_tool_writes_says_which_command_that_is() {
+    let cdktf = Project::new().file("cdktf.json", "{}\n");
+    let submodule = Project::new()
+        .file(".git/HEAD", "ref: refs/heads/main\n")
+        .file(".gitmodules", "[submodule \"v\"]\n\tpath = live\n\turl = https://example.com/v.git\n");
+
+    cdktf.run("plan").exits(65).stderr_has("`cdktf synth`");
+    submodule.run("stacks").succeeds().stderr_has("`live`; `git submodule update --init`");
+
+    cdktf.write(
+        "cdktf.out/stacks/net/cdk.tf.json",
+        r#"{"terraform":{"backend":{"local":{"path":"n.tfstate"}}}}"#,
+    );
+    let stacks = cdktf.run("stacks --json").succeeds().json();
+    assert_eq!(stacks[0]["id"], "cdktf.out/stacks/net");
+    assert_eq!(stacks[0]["backend"]["identity"], "local:cdktf.out/stacks/net/n.tfstate");
 }

@@ -36,6 +36,7 @@ use jiff::Timestamp;
 use minio::{Minio, PASSWORD, USER, minio};
 use nix::sys::signal::Signal;
 use served::Served;
+use support::run::wait_until;
 use support::{Project, SIMPLE};
 
 fn open(url: &str) -> StateStore {
@@ -107,6 +108,43 @@ fn two_folders_on_one_bucket_exclude_each_other() {
     refused.stderr_has("error[state-locked]: state of `01-a/x` is locked").stderr_has(" · apply · tofu 1.");
     assert_eq!((locks.len(), locks[0]["alive"].as_bool()), (1, Some(true)), "{locks:?}");
     other.run("plan x").succeeds();
+}
+
+/// Holds the lock of a stack in one folder, waits for it in another, and checks what is told meanwhile.
+fn waiting_names_the_holder(one: &Project, other: &Project) {
+    let holder = one.start("apply x --yes");
+    holder.until_exists(&one.path("started"));
+    let waiting = other.start("plan x --lock-timeout 60s");
+    wait_until("it is told", || other.newest_events().contains("lock_awaited"));
+
+    holder.signal(Signal::SIGINT);
+    holder.wait();
+    let run = waiting.wait().succeeds();
+
+    let told: Vec<&str> = run.stderr.lines().filter(|line| line.contains("waiting for the lock")).collect();
+    assert_eq!(told.len(), 1, "{run}");
+    assert!(told[0].starts_with("  · 01-a/x  waiting for the lock of "), "{run}");
+    assert!(told[0].contains(" (apply since ") && told[0].ends_with(" UTC)"), "{run}");
+}
+
+#[test]
+fn waiting_for_a_lock_in_a_bucket_names_its_holder() {
+    let url = minio().fresh_url();
+    let folder = || project_on(&url).stack("01-a/x", HOLDING);
+
+    waiting_names_the_holder(&folder(), &folder());
+}
+
+#[test]
+fn waiting_for_the_lock_file_of_an_s3_backend_names_its_holder() {
+    let bucket = minio().bucket();
+    let block = credentials::block_in(&bucket, credentials::REGION);
+    let folder = || {
+        let project = Project::new().stack("01-a/x", &HOLDING.replace("backend \"http\" {}", &block));
+        project.env("AWS_ACCESS_KEY_ID", USER).env("AWS_SECRET_ACCESS_KEY", PASSWORD)
+    };
+
+    waiting_names_the_holder(&folder(), &folder());
 }
 
 #[test]

@@ -52,7 +52,7 @@ impl Prepared {
         dependents: Dependents,
         options: &mut RunOptions,
     ) -> Result<StateCheck> {
-        let Self { workspace, plan, standing, chosen } = self;
+        let Self { workspace, plan, standing, chosen, .. } = self;
         options.staying = standing.check(session, request, chosen, dependents).await?;
         check_protected(session, plan, request, context).await?;
         warn_beforehand(workspace, plan, &session.events);

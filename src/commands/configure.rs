@@ -5,6 +5,7 @@ mod generate;
 mod init;
 mod plugins;
 mod removal;
+mod samples;
 mod seal;
 mod show;
 

@@ -5,7 +5,10 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use tempfile::TempDir;
+
 use super::Context;
+use super::borrowed_folder::borrow_folder;
 use super::choice::choose;
 use super::removed::tell_lost;
 use super::request::Request;
@@ -14,7 +17,7 @@ use super::standing::{Standing, widened};
 use super::workspace::Workspace;
 use crate::engine::{self, Approval, RunChoice, RunOptions, WhenToInit};
 use crate::error::{Exit, Kind, Result};
-use crate::model::{RunPlan, StackId, Staying};
+use crate::model::{RunCommand, RunPlan, StackId, Staying};
 use crate::process;
 use crate::report::{Asking, read_durations};
 
@@ -29,6 +32,8 @@ pub(super) struct Prepared {
     pub plan: RunPlan,
     /// What depends on stacks that are to be destroyed.
     pub standing: Standing,
+    /// What stands in for `.infra` where that cannot be written; it goes with the run.
+    _borrowed: Option<TempDir>,
 }
 
 /// What a request comes to.
@@ -45,6 +50,10 @@ pub(super) enum Preparation {
 /// Decides what is run.
 pub(super) async fn prepare(request: &mut Request, context: &Context) -> Result<Preparation> {
     let mut workspace = Workspace::load_for(context, &request.stacks)?;
+    let borrowed = match request.command {
+        RunCommand::Validate => borrow_folder(&mut workspace.project),
+        _ => None,
+    };
     resume(&workspace, request, context)?;
     let mut gone = Vec::new();
     if request.removed {
@@ -65,7 +74,7 @@ pub(super) async fn prepare(request: &mut Request, context: &Context) -> Result<
     let choice = RunChoice { chosen: &chosen, command: request.command, given: request.gives_files() };
     let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, choice)?;
     let standing = Standing::on(&workspace, request, &chosen)?;
-    Ok(Preparation::Run(Box::new(Prepared { workspace, chosen, plan, standing })))
+    Ok(Preparation::Run(Box::new(Prepared { workspace, chosen, plan, standing, _borrowed: borrowed })))
 }
 
 impl Prepared {

@@ -34,7 +34,7 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
 
 /// Prints what would be run; what a run would refuse is refused.
 async fn print(prepared: &Prepared, request: &Request, context: &Context) -> Result<Exit> {
-    let Prepared { workspace, chosen, plan, standing } = prepared;
+    let Prepared { workspace, chosen, plan, standing, .. } = prepared;
     standing.check_dry(workspace, request, chosen, context).await?;
     context.terminal.data(&plan.to_string());
     shared_states(&workspace.stacks, plan).into_values().next().map_or(Ok(Exit::OK), Err)

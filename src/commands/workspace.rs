@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use super::Context;
 use super::again::program;
-use super::beginnings::{is_bare, of_terragrunt, root_of, way_to_new};
-use super::configure;
+use super::beginnings::{of_terragrunt, root_of};
 use super::deps;
 use super::stack_args::StackArgs;
 use super::trust::{gate, things};
 use super::var_args::VarArgs;
+use super::way_to_stacks::way_to_stacks;
 use crate::backends::{self, StatePlace};
 use crate::engine::{
     self, Given, GivenItem, RemovedStack, Session, SessionParts, StackSecrets, StateNeed, Unopened,
@@ -148,16 +148,7 @@ impl Workspace {
 
     /// Says how a project without stacks gets some.
     pub fn way_to_stacks(&self, context: &Context) -> String {
-        let root = &self.project.root;
-        match stacks::terragrunt_units(root) {
-            0 if configure::has_templates(&self.project).unwrap_or_default() => {
-                "its templates are not rendered yet: `infra configure`".to_owned()
-            }
-            0 if is_bare(root) => format!("make a project from an example: `{}`", way_to_new(root, context)),
-            0 => "a stack is a folder with `.tf` or `.tofu` files, for example below `infrastructure/`"
-                .to_owned(),
-            units => format!("{} of Terragrunt are here, which infra does not run", counted(units, "unit")),
-        }
+        way_to_stacks(&self.project, context)
     }
 
     /// Returns the stacks that are gone from the tree, those that somebody else applied included.

@@ -41,12 +41,14 @@ pub struct Project {
     pub run: RunSettings,
     /// How many stacks of a pool run at once.
     pub pools: BTreeMap<String, usize>,
+    /// Where this program keeps its own for one run, in place of `.infra`.
+    pub borrowed_dir: Option<PathBuf>,
 }
 
 impl Project {
     /// Returns the folder for what this program keeps beside the project.
     pub fn infra_dir(&self) -> PathBuf {
-        self.root.join(".infra")
+        self.borrowed_dir.clone().unwrap_or_else(|| self.root.join(".infra"))
     }
 
     /// Returns the folder of saved plans.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub use derivations::load_derivations;
 pub use misspelt_keys::{KeyLevel, OddKey};
 pub use node::DataPlace;
-pub use read::{DataFile, Presence};
+pub use read::{DataFile, Presence, sample_of};
 pub use schema::{cluster_schema, nodes_schema};
 
 use crate::error::{Error, Result};

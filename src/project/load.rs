@@ -212,6 +212,7 @@ fn project(root: &Path, config: InfraConfig) -> Project {
         begun: BTreeSet::new(),
         run: run_settings(run),
         pools: pools.into_iter().map(|(name, size)| (name, usize::from(size.get()))).collect(),
+        borrowed_dir: None,
     }
 }
 

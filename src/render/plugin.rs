@@ -5,6 +5,7 @@
 //! the few names that plugins import from it. Begin at [`find`], then [`run`].
 
 mod code;
+mod failure;
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use self::code::digest_code;
+use self::failure::failed;
 use super::settings::{RenderSettings, inside};
 use crate::error::{Error, Result};
 use crate::model::{Environment, Values};
@@ -133,7 +135,7 @@ pub async fn run(
         .await
         .map_err(|error| error.hint("install Python, or move what the plugin computes into `derive.yaml`"))?;
     if !captured.status.success() {
-        return Err(failed(plugins, captured.stderr.unmasked()));
+        return Err(failed(plugins, call.root, captured.stderr.unmasked()));
     }
     read_answer(plugins, captured.stdout.unmasked())
 }
@@ -162,16 +164,6 @@ pub struct PluginCall<'a> {
     pub env: &'a Environment,
     /// The data that the plugin is handed.
     pub values: &'a Values,
-}
-
-/// Tells the last line of Python's words, which names the error; a traceback may show values.
-fn failed(plugins: &Plugins, stderr: &[u8]) -> Error {
-    let text = String::from_utf8_lossy(stderr);
-    let kind = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let kind = kind.split(':').next().unwrap_or_default().trim();
-    Error::invalid(format!("the Python plugin failed: {kind}"))
-        .at(plugins.files.join(", "))
-        .hint("run makejinja itself to see the traceback, or move the values into `derive.yaml`")
 }
 
 /// What the program prints.
@@ -263,6 +255,25 @@ mod tests {
 
         assert_eq!(error.message(), "the Python plugin failed: ValueError");
         assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_plugin_that_this_python_cannot_run_says_where_or_what_it_wants() {
+        let broken = project("import helper\n");
+        std::fs::write(broken.path().join("scripts/helper.py"), "x = 1\nif x == 1\n    pass\n").unwrap();
+        let wanting = project("import no_such_module_here\n");
+        std::fs::write(wanting.path().join("uv.lock"), "").unwrap();
+        let mut told = Vec::new();
+
+        for dir in [broken.path(), wanting.path()] {
+            let plugins = find(dir, &settings("plugin:Plugin")).unwrap().unwrap();
+            let permission = Permission::for_hash(plugins.plugin_hash());
+            told.push(data(dir, &plugins, &permission).await.unwrap_err().to_string());
+        }
+
+        assert!(told[0].contains("SyntaxError") && told[0].contains("at scripts/helper.py:2"), "{told:?}");
+        assert!(told[1].contains("No module named 'no_such_module_here'"), "{told:?}");
+        assert!(told[1].contains("`uv run infra configure`"), "{told:?}");
     }
 
     #[tokio::test]

@@ -169,9 +169,17 @@ fn unread_in(facts: &Facts) -> impl Iterator<Item = String> {
 }
 
 /// Returns the id: the path below the stack root, with `/` between segments.
+///
+/// A line end or an escape in a folder's name stands there as its number: an id is one line, on every
+/// screen and as the name of a state.
 fn id_of(root: &Path, path: &Path) -> StackId {
+    let visible = |sign: char| match sign.is_control() {
+        true => format!("\\u{:04x}", u32::from(sign)),
+        false => sign.to_string(),
+    };
     let segments = below(root, path);
-    let segments = segments.iter().map(|segment| segment.to_string_lossy().into_owned());
+    let segments =
+        segments.iter().map(|segment| segment.to_string_lossy().chars().map(visible).collect::<String>());
     StackId::new(segments.collect::<Vec<_>>().join("/"))
 }
 

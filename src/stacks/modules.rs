@@ -9,12 +9,15 @@ use super::facts::{Facts, ModuleBlock};
 use super::folder::Folder;
 use super::reading::{read_folder, read_folders};
 use super::source_template::possible_folders;
+use super::submodules::{FETCH_SUBMODULES, MissingSubmodule, missing_submodules};
+use crate::model::without_dots;
 use crate::syntax::setting::Setting;
 
 /// Every folder that was read, by its absolute path.
 #[derive(Debug, Default)]
 pub struct Library {
     base: PathBuf,
+    submodules: Vec<MissingSubmodule>,
     folders: BTreeMap<PathBuf, ReadFolder>,
 }
 
@@ -52,7 +55,8 @@ fn folders_of_template(dir: &Path, block: &ModuleBlock) -> Vec<PathBuf> {
 impl Library {
     /// Reads the folders and, from there, every local module they lead to.
     pub fn follow(base: &Path, folders: &[&Folder]) -> Self {
-        let mut library = Self { base: base.to_path_buf(), folders: BTreeMap::new() };
+        let submodules = missing_submodules(base);
+        let mut library = Self { base: base.to_path_buf(), submodules, folders: BTreeMap::new() };
         let mut open = BTreeSet::new();
         for (folder, facts) in folders.iter().zip(read_folders(base, folders)) {
             open.extend(library.add(folder, facts));
@@ -78,19 +82,34 @@ impl Library {
                 continue;
             };
             match fs::canonicalize(folder.path.join(source)) {
-                Ok(target) if target.is_dir() => {
+                Ok(target) if target.is_dir() && self.submodule_around(&target).is_none() => {
                     if target != folder.path {
                         uses.insert(target.clone());
                     }
                     calls.push(Call { target, name: name.clone(), place: block.place.clone() });
                 }
                 _ => {
-                    dead_ends.push(format!("{}: module `{name}` leads nowhere: `{source}`", block.place));
+                    let why = self.why_nowhere(&folder.path.join(source));
+                    dead_ends
+                        .push(format!("{}: module `{name}` leads nowhere: `{source}`{why}", block.place));
                 }
             }
         }
         self.folders.insert(folder.path.clone(), ReadFolder { facts, uses: uses.clone(), dead_ends, calls });
         uses
+    }
+
+    /// Returns why a source may lead nowhere, to stand behind that remark.
+    fn why_nowhere(&self, target: &Path) -> String {
+        let submodule = self.submodule_around(&without_dots(target));
+        let words = |name| format!("; the submodule `{name}` is not checked out: `{FETCH_SUBMODULES}`");
+        submodule.map(words).unwrap_or_default()
+    }
+
+    /// Returns the submodule without content that a path leads into.
+    fn submodule_around(&self, path: &Path) -> Option<&str> {
+        let mut missing = self.submodules.iter();
+        missing.find(|submodule| path.starts_with(&submodule.path)).map(|submodule| submodule.name.as_str())
     }
 
     /// Returns what was read in a folder.

@@ -25,17 +25,21 @@ impl Home {
 
 /// A stack in a bucket of MinIO, with more in its block.
 fn stack_in(bucket: &str, more: &str) -> String {
+    SIMPLE.replace("backend \"http\" {}", &block_in(bucket, more))
+}
+
+/// The backend block of a bucket of MinIO, with more in it.
+pub fn block_in(bucket: &str, more: &str) -> String {
     let endpoint = format!("http://{}", minio().address);
-    let block = format!(
+    format!(
         "backend \"s3\" {{\n bucket = \"{bucket}\"\n key = \"x.tfstate\"\n use_lockfile = true\n \
          use_path_style = true\n skip_credentials_validation = true\n skip_region_validation = true\n \
          skip_requesting_account_id = true\n endpoints = {{ s3 = \"{endpoint}\", sts = \"{endpoint}\" }}\n \
          {more}\n }}"
-    );
-    SIMPLE.replace("backend \"http\" {}", &block)
+    )
 }
 
-const REGION: &str = "region = \"us-east-1\"\n skip_metadata_api_check = true";
+pub const REGION: &str = "region = \"us-east-1\"\n skip_metadata_api_check = true";
 
 fn keys() -> String {
     format!("aws_access_key_id = {USER}\naws_secret_access_key = {PASSWORD}\n")

@@ -152,10 +152,10 @@ impl Project {
         format!(".infra/runs/{}/logs/{stack}.log", newest.to_string_lossy())
     }
 
-    /// Returns the events of the newest run.
+    /// Returns the events of the newest run, or nothing before the first one is recorded.
     pub fn newest_events(&self) -> String {
-        let runs = std::fs::read_dir(self.path(".infra/runs")).expect("runs").flatten();
-        let newest = runs.map(|entry| entry.path()).max().expect("a run");
+        let runs = std::fs::read_dir(self.path(".infra/runs")).into_iter().flatten().flatten();
+        let newest = runs.map(|entry| entry.path()).max().unwrap_or_default();
         std::fs::read_to_string(newest.join("events.jsonl")).unwrap_or_default()
     }
 

@@ -1,6 +1,7 @@
 //! What is wrong with the data, and what is odd: also for those who only look.
 
 use super::generate::derive_file;
+use super::samples::copy_samples;
 use crate::error::Result;
 use crate::model::Project;
 use crate::project::{self, Data, DataFile, DataWarning, KeyLevel, OddKey, cluster_schema};
@@ -32,7 +33,8 @@ pub(in crate::commands) fn data_warnings(project: &Project) -> Result<Option<Vec
 /// Reads the data and checks it.
 pub(super) fn check(project: &Project, settings: &RenderSettings, sources: &[SourceFile]) -> Result<Checked> {
     let files: Vec<DataFile> = settings.data.iter().map(DataFile::required).collect();
-    let data = project::load_data(&project.root, &files)?;
+    let data = project::load_data(&project.root, &files)
+        .map_err(|error| error.hint_if(copy_samples(&project.root, &settings.data)))?;
     let mut warnings = data.warnings.clone();
     warnings.extend(odd_keys(project, settings, sources, &data));
     let outcome = data.check().map(|odd| warnings.extend(odd));

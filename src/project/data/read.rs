@@ -17,6 +17,9 @@ use crate::model::nearest;
 /// How large one data file may be.
 const SIZE_LIMIT: u64 = 8 * 1024 * 1024;
 
+/// What a file is called beside its name that is kept to be copied and filled in.
+const SAMPLE_WORDS: [&str; 4] = ["sample", "example", "template", "dist"];
+
 /// A data file, or a folder of them, that a project names.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DataFile {
@@ -70,7 +73,7 @@ pub struct Found {
 
 /// Returns the files to read, in order, folders replaced by what is in them.
 pub fn find(root: &Path, files: &[DataFile], warnings: &mut Vec<DataWarning>) -> Result<Vec<Found>> {
-    let mut found = Vec::new();
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
     for file in files {
         let path = root.join(&file.path);
         match fs::metadata(&path) {
@@ -81,11 +84,11 @@ pub fn find(root: &Path, files: &[DataFile], warnings: &mut Vec<DataWarning>) ->
             },
             Ok(_) => return Err(Error::invalid(format!("data file `{}` is no file", file.path.display()))),
             Err(_) if file.presence == Presence::Optional && path.symlink_metadata().is_err() => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(missing(root, file)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing.push(file.path.as_path()),
             Err(error) => return Err(io("read", &path)(error)),
         }
     }
-    Ok(found)
+    if missing.is_empty() { Ok(found) } else { Err(not_there(root, &missing)) }
 }
 
 fn passed_over(name: Arc<str>) -> DataWarning {
@@ -93,16 +96,39 @@ fn passed_over(name: Arc<str>) -> DataWarning {
     DataWarning { place: DataPlace { file: name, line: 1, column: 1 }, message }
 }
 
-fn missing(root: &Path, file: &DataFile) -> Error {
-    let shown = file.path.display();
-    let folder = file.path.parent().unwrap_or(Path::new(""));
-    let name = file.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+/// Tells which files are missing; one that was given a wrong name, with the right one.
+fn not_there(root: &Path, missing: &[&Path]) -> Error {
+    let message = match missing {
+        [file] => format!("data file `{}` is not there", file.display()),
+        files => {
+            let names: Vec<String> = files.iter().map(|file| format!("`{}`", file.display())).collect();
+            format!("data files {} are not there", names.join(", "))
+        }
+    };
+    let guesses = missing.iter().filter(|file| sample_of(root, file).is_none());
+    let guesses = guesses.filter_map(|file| near(root, file));
+    guesses.fold(Error::invalid(message), |error, guess| {
+        error.hint(format!("did you mean `{}`?", guess.display()))
+    })
+}
+
+fn near(root: &Path, file: &Path) -> Option<PathBuf> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let names = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
     let names: Vec<String> =
         names.filter_map(|entry| entry.file_name().into_string().ok()).filter(is_data_name).collect();
-    let guess = nearest(&name, names.iter().map(String::as_str));
-    let hint = guess.map(|guess| format!("did you mean `{}`?", folder.join(guess).display()));
-    Error::invalid(format!("data file `{shown}` is not there")).hint_if(hint)
+    nearest(&name, names.iter().map(String::as_str)).map(|guess| folder.join(guess))
+}
+
+/// Returns the file beside a data file that is kept to be copied, such as `cluster.sample.yaml`.
+pub fn sample_of(root: &Path, file: &Path) -> Option<PathBuf> {
+    let name = file.file_name()?.to_str()?;
+    let (stem, extension) = name.rsplit_once('.')?;
+    let names = SAMPLE_WORDS.iter().flat_map(|word| {
+        [format!("{stem}.{word}.{extension}"), format!("{name}.{word}"), format!("{word}.{name}")]
+    });
+    names.map(|name| file.with_file_name(name)).find(|sample| root.join(sample).is_file())
 }
 
 fn is_data_name(name: &String) -> bool {

@@ -10,8 +10,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::plan_secrets::PlanSecrets;
 use super::plan_value::{PlanValue, Step, Steps, UNKNOWN, steps_of, written};
 use super::state_secrets::MASK;
-use crate::model::excerpts;
-use crate::model::{Action, AttributeChange, ChangedLine, Safe};
+use crate::model::{Action, AttributeChange, ChangedLine, Safe, excerpts};
 
 /// How much of a value is told: more than anybody reads, and less than fills the memory.
 const LONGEST: usize = 100_000;

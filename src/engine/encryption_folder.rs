@@ -11,8 +11,8 @@ use tempfile::TempDir;
 
 use super::early_values::with_early_values;
 use super::encryption_excerpt::excerpt;
-use super::inspect::bare_run;
 use super::own_encryption::{Subject, declares};
+use super::prepared::bare_run;
 use super::session::Session;
 use crate::error::{Error, Result, io};
 use crate::model::Stack;

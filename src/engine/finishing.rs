@@ -4,13 +4,14 @@
 
 use jiff::Timestamp;
 
+use super::applied_copies::forget_copy;
 use super::conductor::Conductor;
-use super::inspect::read_addresses;
 use super::known_states::{note_destroyed, note_state};
+use super::reading::read_addresses;
+use super::shared_copies;
 use super::stack_life::Planned;
 use super::stop::Stop;
 use super::variable_flags::only_give_variables;
-use super::{applied, shared_copies};
 use crate::events::RunEvent;
 use crate::model::{ChangeCounts, RunCommand, StackReport, StackResult, StackRun, Step, quoted};
 
@@ -96,7 +97,7 @@ impl<'a> Conductor<'a> {
         if self.destroys_everything() {
             // A copy that stays is reported as removed, and can be destroyed again without harm.
             let _ = shared_copies::withdraw(self.session, &run.stack).await;
-            let _ = applied::forget(&self.session.project, &run.stack.id);
+            let _ = forget_copy(&self.session.project, &run.stack.id);
             note_destroyed(self.session, &run.stack.id).await;
         }
     }

@@ -7,8 +7,8 @@
 use futures::StreamExt as _;
 use serde_json::Value;
 
+use super::pulled_state::open_with_passphrase;
 use super::session::Session;
-use super::state_edit::open_with_passphrase;
 use crate::backends::{
     CopyFacts, Copying, InfraLock, KeptAt, KnownState, SafetyCopies, StateFacts, StateHome, state_name,
 };

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::applied::{self, Record};
+use super::applied_copies::{Record, is_copy, recorded};
 use super::given_variables::GivenVariables;
 use super::inputs::{Inputs, check_declared, resolve_inputs};
+use super::last_record::last_record;
 use super::saved_plan::SavedPlans;
 use super::session::Session;
 use super::stack_life::StackLife;
@@ -41,7 +42,7 @@ impl StackLife<'_> {
         };
         let error =
             lost.iter().fold(error, |error, (name, from)| error.fact(format!("`{name}`"), detail(from)));
-        let removed = if applied::is_copy(self.session, &self.run.stack) { "--removed " } else { "" };
+        let removed = if is_copy(self.session, &self.run.stack) { "--removed " } else { "" };
         let again = format!("infra destroy {removed}{} --", quoted(id.as_str()));
         let by_hand: Vec<String> = lost.keys().map(|name| format!(" -var '{name}=…'")).collect();
         error
@@ -90,16 +91,15 @@ impl StackLife<'_> {
 
 /// Returns the inputs of a removed stack that came from stacks which are gone too.
 fn of_copy(session: &Session, run: &StackRun) -> BTreeMap<String, OutputRef> {
-    if !applied::is_copy(session, &run.stack) {
+    if !is_copy(session, &run.stack) {
         return BTreeMap::new();
     }
-    let recorded =
-        applied::record(&session.project, &run.stack.id).map(Record::into_inputs).unwrap_or_default();
+    let recorded = recorded(&session.project, &run.stack.id).map(Record::into_inputs).unwrap_or_default();
     recorded.into_iter().filter(|(_, from)| session.stack(&from.stack).is_err()).collect()
 }
 
 async fn last_value(session: &Session, run: &StackRun, variable: &str) -> Option<serde_json::Value> {
-    applied::last_record(session, &run.stack).await?.take_value(variable)
+    last_record(session, &run.stack).await?.take_value(variable)
 }
 
 fn tell_remembered(session: &Session, run: &StackRun, variable: &str, from: &OutputRef) {

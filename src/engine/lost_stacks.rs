@@ -3,10 +3,11 @@
 
 use futures::StreamExt as _;
 
-use super::applied::{is_remembered, is_renamed};
+use super::applied_copies::is_remembered;
+use super::pulled_state::open_with_passphrase;
+use super::removed_stacks::is_renamed;
 use super::seen_state::Seen;
 use super::session::Session;
-use super::state_edit::open_with_passphrase;
 use crate::backends::StateFacts;
 use crate::model::{StackId, quoted};
 use crate::state::StateName;

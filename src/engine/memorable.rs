@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::applied;
-use super::inputs::{Inputs, outputs_of};
+use super::inputs::Inputs;
+use super::last_record::last_record;
+use super::outputs::outputs_of;
 use super::session::Session;
 use super::stop::Stop;
 use crate::model::StackRun;
@@ -34,7 +35,7 @@ fn is_masked(mask: &Redactor, value: &Value) -> bool {
 async fn passed_on(session: &Session, run: &StackRun) -> Result<Redactor, Stop> {
     let mut values = Vec::new();
     for from in run.inputs.values() {
-        let Some(record) = applied::last_record(session, session.stack(&from.stack)?).await else { continue };
+        let Some(record) = last_record(session, session.stack(&from.stack)?).await else { continue };
         for taken in record.unremembered() {
             let outputs = outputs_of(session, &taken.stack).await?;
             let value = outputs.get(&taken.output).and_then(|output| output.get("value"));

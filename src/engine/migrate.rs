@@ -12,13 +12,14 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::backend_edit::BackendEdit;
+use super::captured::check;
 use super::encryption_folder::EncryptionFolder;
-use super::inspect::check;
 use super::known_states::{keep_safety_copy, note_lineage};
 use super::left_behind::LeftBehind;
+use super::pulled_state::{open_state, pull_state};
+use super::sealing::Sealing;
 use super::session::Session;
-use super::state_copy::{Sealing, keep};
-use super::state_edit::{open_state, pull_state};
+use super::state_copy::keep;
 use super::state_serial::with_serial;
 use crate::backends::{Hold, StateFacts, StateHome, Storing, selected_workspace};
 use crate::error::{Error, Result, io};

@@ -20,8 +20,7 @@ use serde_json::Value;
 use super::plan_changes::action_of;
 use super::plan_secrets::PlanSecrets;
 use super::plan_value::{PlanValue, Step, Steps};
-use crate::model::excerpts;
-use crate::model::{Action, Mask, PlanDifference, ValueDifference};
+use crate::model::{Action, Mask, PlanDifference, ValueDifference, excerpts};
 
 /// How much of a value is told.
 const LONGEST: usize = 400;

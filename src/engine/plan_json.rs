@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::inspect::successful;
+use super::captured::successful;
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::model::StackId;

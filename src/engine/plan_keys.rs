@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::error::{Error, Result};
 use crate::model::Environment;
 use crate::model::fingerprint::hex;
-use crate::process::{self};
+use crate::process;
 use crate::tofu::encryption::StateKey;
 use crate::tofu::{Flavour, Tofu};
 use crate::trust::UserKey;

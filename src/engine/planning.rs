@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::captured::successful;
 use super::early_values::sources_of;
 use super::failure::explain;
 use super::inputs::Inputs;
-use super::inspect::successful;
 use super::old_values::hide_old_values;
 use super::plan_attributes::details_in;
 use super::plan_changes::complete;

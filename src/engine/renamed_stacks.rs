@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use futures::StreamExt as _;
 use serde_json::Value;
 
-use super::applied::{is_renamed, removed_stacks};
+use super::pulled_state::open_with_passphrase;
+use super::removed_stacks::{is_renamed, removed_stacks};
 use super::seen_state::{Seen, described};
 use super::session::Session;
-use super::state_edit::open_with_passphrase;
 use crate::backends::{StateFacts, StatePlace};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError, StackId, quoted};

@@ -5,9 +5,9 @@
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::applied;
+use super::applied_copies::is_remembered;
+use super::pulled_state::{open_with_passphrase, pull_state};
 use super::session::Session;
-use super::state_edit::{open_with_passphrase, pull_state};
 use crate::backends::{StateHome, state_name};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError};
@@ -47,9 +47,7 @@ pub async fn may_have_resources(session: &Session, stack: &Stack) -> bool {
         return false;
     }
     match read_nearby(session, stack).await {
-        Ok(Some(bytes)) if envelope::is_encrypted(&bytes) => {
-            applied::is_remembered(&session.project, &stack.id)
-        }
+        Ok(Some(bytes)) if envelope::is_encrypted(&bytes) => is_remembered(&session.project, &stack.id),
         Ok(Some(bytes)) => count(&bytes).is_some_and(|resources| resources > 0),
         Ok(None) | Err(_) => false,
     }

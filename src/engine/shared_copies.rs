@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::applied;
+use super::applied_copies::{forget_copy, kept_copy, mark_published, published, replace_copy};
 use super::session::Session;
 use crate::atomic_file;
 use crate::backends::StateHome;
@@ -46,7 +46,7 @@ pub(super) async fn publish(session: &Session, stack: &Stack, copy: &Path) -> Re
 /// Puts what this checkout keeps of a stack beside its state, for those who share it; one that is gone
 /// from the tree included.
 pub(super) async fn publish_kept(session: &Session, id: &StackId, home: &StateHome) {
-    let copy = applied::kept_copy(&session.project, id);
+    let copy = kept_copy(&session.project, id);
     if !session.project.state.shared() || !copy.is_dir() {
         return;
     }
@@ -55,7 +55,7 @@ pub(super) async fn publish_kept(session: &Session, id: &StackId, home: &StateHo
         return;
     };
     if matches!(home.keep_copy(parcel).await, Ok(true)) {
-        let _ = applied::mark_published(&session.project, id);
+        let _ = mark_published(&session.project, id);
     }
 }
 
@@ -89,12 +89,12 @@ pub async fn fetch_copies(session: &Session) -> Result<()> {
             && let Some(parcel) = read(session, name).await?
         {
             unpack(&parcel, &id, session)?;
-            applied::mark_published(&session.project, &id)?;
+            mark_published(&session.project, &id)?;
         }
     }
-    for id in applied::published(&session.project) {
+    for id in published(&session.project) {
         if !known.contains(&id) && !shared.contains(&id) {
-            applied::forget(&session.project, &id)?;
+            forget_copy(&session.project, &id)?;
         }
     }
     Ok(())
@@ -160,7 +160,7 @@ fn packed(home: &Path, file: &Path) -> Result<ParcelFile> {
 
 fn unpack(parcel: &[u8], id: &StackId, session: &Session) -> Result<()> {
     let parcel: Parcel = serde_json::from_slice(parcel).map_err(|error| broken(id).because(error))?;
-    applied::replace(&session.project, id, |fresh| {
+    replace_copy(&session.project, id, |fresh| {
         for file in &parcel.files {
             if !is_safe(&file.path) {
                 return Err(broken(id).fact("found", file.path.display().to_string()));

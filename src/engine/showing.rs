@@ -9,15 +9,15 @@ use std::path::Path;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::captured::successful;
 use super::document_mask::mask_document;
-use super::inspect::{call_showing, has_secrets, successful};
 use super::old_values::hide_old_values_in;
+use super::reading::{call_showing, has_secrets};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::model::StackId;
 use crate::process::Raw;
-use crate::tofu::Flavour;
-use crate::tofu::call;
+use crate::tofu::{Flavour, call};
 
 /// Whether sensitive values are shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

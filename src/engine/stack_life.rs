@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::applied;
+use super::applied::{remember_applied, remember_inputs};
 use super::early_values::{sources_with, with_early_values};
 use super::failure::explain;
 use super::init::init_stack;
@@ -185,7 +185,7 @@ impl StackLife<'_> {
     /// Keeps a copy from which the stack can be destroyed even if its folder is gone.
     async fn remember_what_is_applied(self, inputs: &Inputs) {
         if self.options.mode != PlanMode::Destroy {
-            self.tell_forgotten(applied::remember(self.session, self.run, inputs).await);
+            self.tell_forgotten(remember_applied(self.session, self.run, inputs).await);
         }
     }
 
@@ -194,7 +194,7 @@ impl StackLife<'_> {
         if self.options.mode == PlanMode::Normal
             && let Ok(inputs) = self.inputs().await
         {
-            self.tell_forgotten(applied::remember_inputs(self.session, self.run, &inputs).await);
+            self.tell_forgotten(remember_inputs(self.session, self.run, &inputs).await);
         }
     }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::state_instances::{addressed_instances, items};
 use super::state_secrets::{MASK, collect_leaves, is_telling, marked_leaves, unframed};
 use crate::model::{Mask, Safe};
 
@@ -146,28 +147,6 @@ fn resources(state: &Value) -> BTreeMap<String, Thing> {
     addressed_instances(state).into_iter().map(|(address, instance)| (address, thing(instance))).collect()
 }
 
-/// Returns every instance of every resource with its address.
-pub(super) fn addressed_instances(state: &Value) -> Vec<(String, &Value)> {
-    let mut found = Vec::new();
-    for resource in items(&state["resources"]) {
-        found.extend(items(&resource["instances"]).map(|instance| (address(resource, instance), instance)));
-    }
-    found
-}
-
-/// Returns the address as tofu writes it.
-fn address(resource: &Value, instance: &Value) -> String {
-    let text = |name: &str| resource[name].as_str().unwrap_or_default();
-    let module = if text("module").is_empty() { String::new() } else { format!("{}.", text("module")) };
-    let mode = if text("mode") == "data" { "data." } else { "" };
-    let key = match &instance["index_key"] {
-        Value::Null => String::new(),
-        Value::String(key) => format!("[{key:?}]"),
-        key => format!("[{key}]"),
-    };
-    format!("{module}{mode}{}.{}{key}", text("type"), text("name"))
-}
-
 fn thing(instance: &Value) -> Thing {
     let attributes = instance["attributes"].as_object().cloned().unwrap_or_default();
     let paths = items(&instance["sensitive_attributes"]);
@@ -193,10 +172,6 @@ fn outputs(state: &Value) -> BTreeMap<String, Thing> {
         }
     };
     outputs.iter().map(|(name, output)| (name.clone(), read(output))).collect()
-}
-
-fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
 }
 
 #[cfg(test)]

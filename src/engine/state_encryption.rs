@@ -11,19 +11,19 @@ use std::path::PathBuf;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::captured::{stopped, successful};
 use super::early_values::with_early_values;
 use super::init::init_stack;
-use super::inspect::{bare_run, stopped, successful};
 use super::options::WhenToInit;
+use super::prepared::bare_run;
 use super::saved_plan::SavedPlans;
 use super::session::Session;
 use super::stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, Passphrase, StackSecrets, StateKeys, no_passphrase};
 use crate::error::{Error, Kind, Result};
 use crate::model::project::Encryption;
 use crate::model::{Stack, StackId, StackRun};
-use crate::tofu::Flavour;
-use crate::tofu::call;
 use crate::tofu::encryption::{Before, SHORTEST_PASSPHRASE, StateKey};
+use crate::tofu::{Flavour, call};
 
 /// With which passphrase states are to be encrypted.
 #[derive(Clone)]

@@ -1,8 +1,9 @@
 //! Giving up the state that a stack had, on purpose: its entry in `infra.lock` goes, and what
 //! lies at the old place is no longer asked about. Nothing is deleted.
 
-use super::applied;
+use super::applied_copies::forget_copy;
 use super::known_states::note_lineage;
+use super::removed_stacks::removed_stacks;
 use super::seen_state::Seen;
 use super::session::Session;
 use super::state_move::hold;
@@ -50,7 +51,7 @@ pub async fn forget_state(session: &Session, id: &StackId, scope: Forgetting) ->
         return Ok(Forgotten::Entry);
     }
     if is_removed_with_own_block(session, id).await? {
-        applied::forget(&session.project, id)?;
+        forget_copy(&session.project, id)?;
         return Ok(Forgotten::Remembered);
     }
     let name = StateName::parse(&id.state_name())?;
@@ -80,7 +81,7 @@ pub async fn forget_state(session: &Session, id: &StackId, scope: Forgetting) ->
 
 /// Returns whether a stack that is gone from the tree had its state where its block said.
 async fn is_removed_with_own_block(session: &Session, id: &StackId) -> Result<bool> {
-    let removed = applied::removed_stacks(&session.project, &session.stacks, session.clock).await?;
+    let removed = removed_stacks(&session.project, &session.stacks, session.clock).await?;
     Ok(removed.iter().any(|removed| removed.stack.id == *id && removed.stack.backend != Backend::Embedded))
 }
 
@@ -122,7 +123,7 @@ async fn leave(session: &Session, home: &StateHome) -> Result<()> {
     if home.status().await?.is_some_and(|status| status.moved.is_some()) {
         return home.mark(None, Mark::LeftBehind).await.map(drop);
     }
-    let hold = hold(session, home, ("state forget", "")).await?;
+    let hold = hold(session, home, ("state forget_copy", "")).await?;
     let marked = home.mark(Some(&hold), Mark::LeftBehind).await;
     let released = home.release(hold).await;
     marked?;

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
+use super::pulled_state::open_with_passphrase;
 use super::session::Session;
-use super::state_edit::open_with_passphrase;
 use crate::backends::StateFacts;
 use crate::model::{Fingerprint, Stack};
 

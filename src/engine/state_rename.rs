@@ -1,7 +1,7 @@
 //! The state of a stack under the name of another: a folder was renamed, and what belongs to
 //! it goes along.
 
-use super::applied;
+use super::applied_copies::rename_copy;
 use super::known_states::{keep_safety_copy, note_lineage};
 use super::migrate_all::bring_copy;
 use super::misplaced_state::new_name_words;
@@ -17,8 +17,8 @@ use crate::state::StateName;
 pub async fn rename_state(session: &Session, old: &StackId, new: &StackId) -> Result<StateMoved> {
     check_names(session, old, new)?;
     let (from, to) = (home(session, old)?, home(session, new)?);
-    let (destination, operation) = (new_name_words(new), "state rename");
-    let command = format!("state rename {} {}", quoted(old.as_str()), quoted(new.as_str()));
+    let (destination, operation) = (new_name_words(new), "state rename_copy");
+    let command = format!("state rename_copy {} {}", quoted(old.as_str()), quoted(new.as_str()));
     let moving = StateMove { id: new, from: &from, to: &to, destination, command, operation };
     let Some(moved) = moving.run(session).await? else { return Err(without_state(session, old, new)) };
     bring_copy(&from, &to).await;
@@ -28,7 +28,7 @@ pub async fn rename_state(session: &Session, old: &StackId, new: &StackId) -> Re
     note_lineage(session, new, Some(moved.facts.lineage.clone()))?;
     keep_safety_copy(session, new).await;
     note_lineage(session, old, None)?;
-    applied::rename(&session.project, &session.stacks, old, new)?;
+    rename_copy(&session.project, &session.stacks, old, new)?;
     SavedPlans::at(session.project.plans_dir()).remove(old)?;
     Ok(moved)
 }
@@ -36,7 +36,7 @@ pub async fn rename_state(session: &Session, old: &StackId, new: &StackId) -> Re
 fn check_names(session: &Session, old: &StackId, new: &StackId) -> Result<()> {
     if session.stacks.iter().any(|stack| stack.id == *old) {
         return Err(Error::usage(format!("`{old}` is a stack of this project, so its state stays with it"))
-            .hint("rename its folder first"));
+            .hint("rename_copy its folder first"));
     }
     let stack = session.stack(new)?;
     if stack.backend != Backend::Embedded {

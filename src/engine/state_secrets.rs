@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::state_diff::addressed_instances;
+use super::state_instances::addressed_instances;
 use crate::error::Result;
 use crate::secrets::redactor::Redactor;
 

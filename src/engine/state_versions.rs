@@ -2,8 +2,8 @@
 
 use zeroize::Zeroizing;
 
+use super::pulled_state::open_state;
 use super::session::Session;
-use super::state_edit::open_state;
 use crate::backends::StateVersions;
 use crate::error::{Error, Result};
 use crate::model::{Stack, StackId, quoted};

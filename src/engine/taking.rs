@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::inspect::successful;
+use super::captured::successful;
 use super::options::Approval;
 use super::provenance::{Verdict, untrusted};
 use super::saved_plan::{PlanRecord, SavedPlans, stale};

@@ -7,8 +7,8 @@
 
 use std::path::PathBuf;
 
+use super::captured::check;
 use super::early_values::with_early_values;
-use super::inspect::check;
 use super::kept_selection::KeptSelection;
 use super::session::Session;
 use super::stop::Stop;

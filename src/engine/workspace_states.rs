@@ -8,11 +8,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::applied::{self, is_renamed};
+use super::applied_copies::{gone_workspaces, rename_copy};
+use super::pulled_state::pull_state;
+use super::removed_stacks::is_renamed;
 use super::saved_plan::SavedPlans;
 use super::seen_state::described;
 use super::session::Session;
-use super::state_edit::{pull_state, push_state};
+use super::state_edit::push_state;
 use crate::backends::{StateFacts, StateHome};
 use crate::error::{Error, Result};
 use crate::model::{Stack, StackError, StackId, StackWorkspace, quoted};
@@ -22,7 +24,7 @@ use crate::tofu::call::PushMode;
 /// Returns the former id under which the state of a stack lies whose backend block names a place of its own.
 pub(super) async fn former_in_backend(session: &Session, stack: &Stack) -> Result<Option<StackId>> {
     let was = stacks::settings_for(&session.project, &stack.id).was;
-    let gone = applied::gone_workspaces(&session.project, &session.stacks, stack);
+    let gone = gone_workspaces(&session.project, &session.stacks, stack);
     let is_declared = stack.declared_workspace().is_some();
     let may_be_former = is_declared || (stack.workspace.is_none() && (was.is_some() || !gone.is_empty()));
     if !may_be_former || !stack.backend.has_workspaces() || facts_at(session.home_of(stack)?).await.is_some()
@@ -153,7 +155,7 @@ pub(super) async fn move_into_workspace(session: &Session, stack: &Stack, was: &
     let emptied = push_state(session, id, &emptied, PushMode::Forced).await;
     session.former_names.borrow_mut().remove(id);
     emptied?;
-    applied::rename(&session.project, &session.stacks, was, id)?;
+    rename_copy(&session.project, &session.stacks, was, id)?;
     SavedPlans::at(session.project.plans_dir()).remove(was)
 }
 

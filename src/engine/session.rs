@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,18 +20,17 @@ use super::progress::ProgressBook;
 use super::repository::Repository;
 use super::stack_secrets::StackSecrets;
 use crate::backends::{
-    HomeParts, InfraLock, KnownState, StateHome, StatePlace, home_of, open_place, read_infra_lock,
-    state_name, store_environment, workspace_in_use, workspaces_at,
+    HomeParts, InfraLock, StatePlace, open_place, read_infra_lock, store_environment, workspaces_at,
 };
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StateLock};
-use crate::process::{Interrupts, Invocation, available_memory};
+use crate::model::{Backend, Clock, Environment, Project, Stack, StackId};
+use crate::process::{Interrupts, available_memory};
 use crate::secrets::redactor::Redactor;
 use crate::stacks::{self, EarlyVariables};
-use crate::state::{AwsSources, Embedded, StateName};
+use crate::state::{AwsSources, Embedded};
 use crate::tofu::call::Narration;
-use crate::tofu::environment::{child_environment, with_http_backend, with_rare_collection};
+use crate::tofu::environment::{child_environment, with_rare_collection};
 use crate::tofu::{Flavour, Tofu};
 
 /// Whether a command touches states.
@@ -134,7 +133,7 @@ pub struct Session {
     /// Where infra keeps the states of the project, if a stack needs it.
     pub(super) place: Option<StatePlace>,
     /// What gives them to tofu, if they lie in a store.
-    embedded: Option<Embedded>,
+    pub(super) embedded: Option<Embedded>,
     secrets: BTreeMap<StackId, StackSecrets>,
     /// Everything that must not be shown, and what hides it.
     hidden: RefCell<Hidden>,
@@ -143,7 +142,7 @@ pub struct Session {
     /// Stacks whose state still has the name of a former id.
     pub(super) former_names: RefCell<BTreeMap<StackId, StackId>>,
     /// Who asks buckets.
-    sources: AwsSources,
+    pub(super) sources: AwsSources,
     /// What `infra.lock` says, as it was when the command began.
     pub(super) infra_lock: Result<InfraLock>,
     /// Stacks whose entry in it was changed by this command.
@@ -284,63 +283,6 @@ impl Session {
         }
     }
 
-    /// Returns a tofu call in the stack's folder, still without a subcommand.
-    pub fn call(&self, stack: &Stack, own: &BTreeMap<String, String>) -> Result<Invocation> {
-        Ok(Invocation::new(&self.tofu.path, self.dir_of(stack), self.environment_of(stack, own)?))
-    }
-
-    /// Returns a tofu call for a stack in another folder, still without a subcommand.
-    pub(super) fn call_in(
-        &self,
-        stack: &Stack,
-        own: &BTreeMap<String, String>,
-        dir: &Path,
-    ) -> Result<Invocation> {
-        Ok(Invocation::new(&self.tofu.path, dir, self.environment_of(stack, own)?))
-    }
-
-    /// Returns the environment of everything that is done for a stack.
-    pub(super) fn environment_of(
-        &self,
-        stack: &Stack,
-        own: &BTreeMap<String, String>,
-    ) -> Result<Environment> {
-        let mut env = self.backend_environment(stack)?;
-        for (name, value) in self.secrets_of(&stack.id).into_iter().flat_map(|secrets| &secrets.env) {
-            // A stack that this program serves gets its credentials from the server.
-            if !(name.starts_with("TF_HTTP_")
-                && stack.backend == Backend::Embedded
-                && self.embedded.is_some())
-            {
-                env.set(name, value.as_str());
-            }
-        }
-        for (name, value) in own {
-            env.set(name, value);
-        }
-        self.put_in_workspace(stack, &mut env);
-        Ok(env)
-    }
-
-    /// Returns a tofu call in the project's root that touches no state.
-    pub fn plain_call(&self) -> Invocation {
-        Invocation::new(&self.tofu.path, &self.project.root, self.env.clone())
-    }
-
-    /// Returns the absolute folder of a stack.
-    pub fn dir_of(&self, stack: &Stack) -> PathBuf {
-        self.project.root.join(&stack.path)
-    }
-
-    /// Returns where tofu keeps a stack's providers and modules.
-    pub fn data_dir_of(&self, stack: &Stack) -> PathBuf {
-        if stack.declared_workspace().is_some() {
-            return self.workspace_folder(stack);
-        }
-        let name = self.env.path("TF_DATA_DIR").unwrap_or_else(|| ".terraform".into());
-        self.dir_of(stack).join(name)
-    }
-
     /// Returns a stack of the project.
     pub fn stack(&self, id: &StackId) -> Result<&Stack> {
         let found = self.stacks.iter().find(|stack| stack.id == *id);
@@ -352,54 +294,6 @@ impl Session {
         Narration::of(&self.tofu)
     }
 
-    /// Returns the lock of a stack whose state lies in a store that this program opens itself.
-    pub async fn lock_of(&self, stack: &Stack) -> Result<Option<StateLock>> {
-        match self.home_of(stack)? {
-            home @ StateHome::Store { .. } => home.lock_of().await,
-            _ => Ok(None),
-        }
-    }
-
-    /// Releases a lock that a child of this process left behind; the child must be dead.
-    pub async fn release_left_lock(&self, stack: &Stack) -> Result<bool> {
-        match (&self.embedded, &stack.backend) {
-            (Some(server), Backend::Embedded) => {
-                server.release_locks_of_this_process(&self.state_name_of(stack)?).await
-            }
-            _ => Ok(false),
-        }
-    }
-
-    /// Returns the name that the state of a stack has: its own, or the one that it still has from before.
-    pub(super) fn state_name_of(&self, stack: &Stack) -> Result<StateName> {
-        match self.former_names.borrow().get(&stack.id) {
-            Some(former) => StateName::parse(&former.state_name()),
-            None => state_name(stack),
-        }
-    }
-
-    /// Returns what `infra.lock` knows of the state of a stack, as far as it can be read.
-    pub(super) fn known_state(&self, id: &StackId) -> Option<&KnownState> {
-        self.infra_lock.as_ref().ok()?.states.get(id)
-    }
-
-    /// Returns where the state of a stack lies.
-    pub fn home_of(&self, stack: &Stack) -> Result<StateHome> {
-        self.home_in(stack, &self.dir_of(stack))
-    }
-
-    /// Returns where the state of a stack lies according to what tofu resolved in this folder.
-    pub(super) fn home_in(&self, stack: &Stack, dir: &Path) -> Result<StateHome> {
-        let own = &stacks::settings_for(&self.project, &stack.id).env;
-        let env = self.environment_of(stack, own)?;
-        let name = self.state_name_of(stack)?;
-        let data_dir = dir.join(env.path("TF_DATA_DIR").unwrap_or_else(|| ".terraform".into()));
-        let former = self.former_workspace(stack);
-        let workspace = former.or_else(|| workspace_in_use(stack, own, &data_dir));
-        let (place, sources) = (self.place.as_ref(), &self.sources);
-        home_of(HomeParts { stack, name, place, dir, env, data_dir, workspace, sources })
-    }
-
     /// Returns the workspaces that the backend of a stack has; nothing where only tofu can tell.
     pub(super) async fn workspaces_of(&self, stack: &Stack) -> Result<Option<Vec<String>>> {
         let own = &stacks::settings_for(&self.project, &stack.id).env;
@@ -408,45 +302,5 @@ impl Session {
         let workspace = stack.workspace_name().map(str::to_owned);
         let (name, place, sources) = (self.state_name_of(stack)?, self.place.as_ref(), &self.sources);
         workspaces_at(HomeParts { stack, name, place, dir: &dir, env, data_dir, workspace, sources }).await
-    }
-
-    /// Returns where the state of a stack's folder lies in another workspace of its backend.
-    pub(super) fn home_in_workspace(&self, stack: &Stack, name: &str) -> Result<StateHome> {
-        let own = &stacks::settings_for(&self.project, &stack.id).env;
-        let (dir, env) = (self.dir_of(stack), self.environment_of(stack, own)?);
-        let (workspace, data_dir) = (Some(name.to_owned()), self.data_dir_of(stack));
-        let (name, place, sources) = (self.state_name_of(stack)?, self.place.as_ref(), &self.sources);
-        home_of(HomeParts { stack, name, place, dir: &dir, env, data_dir, workspace, sources })
-    }
-
-    /// Returns where a state of the project lies that may belong to no stack any more.
-    pub(super) fn home_named(&self, name: &StateName) -> Result<Option<StateHome>> {
-        let Some(place) = &self.place else { return Ok(None) };
-        place.home(name, self.some_environment()).map(Some)
-    }
-
-    /// Returns the environment with the credentials of any stack that has some for a server or a bucket.
-    pub(super) fn some_environment(&self) -> Environment {
-        let mut env = self.env.clone();
-        let embedded = self.stacks.iter().filter(|stack| stack.backend == Backend::Embedded);
-        let secrets = embedded.filter_map(|stack| self.secrets_of(&stack.id));
-        let mut secrets = secrets.map(StackSecrets::backend_variables).filter(|all| !all.is_empty());
-        for (name, value) in secrets.next().into_iter().flatten() {
-            env.set(name, value.as_str());
-        }
-        env
-    }
-
-    fn backend_environment(&self, stack: &Stack) -> Result<Environment> {
-        let env = self.env.clone();
-        if stack.backend != Backend::Embedded {
-            return Ok(env);
-        }
-        let name = self.state_name_of(stack)?;
-        Ok(match (&self.embedded, &self.place) {
-            (Some(server), _) => with_http_backend(env, server.environment_for(&name)),
-            (None, Some(place)) => place.environment(env, &name),
-            (None, None) => env,
-        })
     }
 }

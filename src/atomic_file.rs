@@ -1,11 +1,11 @@
-//! Small files written whole or not at all: a temporary neighbour, then a rename.
+//! Small files written whole or not at all: a temporary file beside them, then a rename.
 //!
 //! [`write()`] is for records that can be made again (saved plans, `init`, runs), so nothing is
 //! forced to the disk, and files and new folders are closed to others. [`replace`] is for a
 //! person's own files: it keeps what they are and waits for the disk. State has its own way.
 
 use std::fs::{File, Metadata, Permissions};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
@@ -51,12 +51,33 @@ fn write_private(path: &Path, bytes: &[u8], settle: fn(&File) -> std::io::Result
     put(path, dir, bytes, settle)
 }
 
+/// Writes a file like [`write_flushed`], unless there is one: of two that write it the first one wins.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    create_private_dir(dir)?;
+    let failed = io("write", path);
+    match staged(dir, bytes, File::sync_all).map_err(&failed)?.persist_noclobber(path) {
+        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(failed(error.error)),
+        _ => Ok(()),
+    }
+}
+
 fn put(path: &Path, dir: &Path, bytes: &[u8], settle: fn(&File) -> std::io::Result<()>) -> Result<()> {
     let failed = io("write", path);
-    let mut file = NamedTempFile::new_in(dir).map_err(&failed)?;
-    file.write_all(bytes).and_then(|()| settle(file.as_file())).map_err(&failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
+    staged(dir, bytes, settle).map_err(&failed)?.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
+}
+
+/// Writes a temporary file beside the place that it will take.
+fn staged(
+    dir: &Path,
+    bytes: &[u8],
+    settle: fn(&File) -> std::io::Result<()>,
+) -> std::io::Result<NamedTempFile> {
+    let mut file = NamedTempFile::new_in(dir)?;
+    file.write_all(bytes)?;
+    settle(file.as_file())?;
+    Ok(file)
 }
 
 /// Lets its owner, and nobody else, run a file.
@@ -70,14 +91,14 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = io("write", path);
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let before = std::fs::metadata(&target).ok();
-    let mut file = neighbour(&target, before.as_ref()).map_err(&failed)?;
+    let mut file = empty_beside(&target, before.as_ref()).map_err(&failed)?;
     file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
     file.persist(&target).map_err(|error| failed(error.error))?;
     Ok(())
 }
 
 /// Makes an empty file beside another that will take its place.
-fn neighbour(target: &Path, before: Option<&Metadata>) -> std::io::Result<NamedTempFile> {
+fn empty_beside(target: &Path, before: Option<&Metadata>) -> std::io::Result<NamedTempFile> {
     let dir = target.parent().unwrap_or(Path::new("."));
     let Some(before) = before else {
         return tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(dir);
@@ -107,6 +128,18 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).expect("the file").mode() & 0o7777, 0o640);
         assert!(std::fs::symlink_metadata(&link).expect("the link").is_symlink());
         assert_eq!(std::fs::read_dir(dir.path()).expect("the folder").count(), 2);
+    }
+
+    #[test]
+    fn a_new_file_never_takes_the_place_of_another() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("a/key");
+
+        write_new(&path, b"first").expect("a writable folder");
+        write_new(&path, b"second").expect("a writable folder");
+
+        assert_eq!(std::fs::read(&path).expect("the file"), b"first");
+        assert_eq!(std::fs::read_dir(dir.path().join("a")).expect("the folder").count(), 1);
     }
 
     #[test]

@@ -182,7 +182,7 @@ mod tests {
         let shown: Vec<Telling> = (1..=5).map(|number| causes.add(&failed(number, "S"))).collect();
 
         let like = Telling::Like(StackId::new("s/1"));
-        assert_eq!(told, [Telling::Whole, like.clone(), like, Telling::Nothing, Telling::Nothing]);
+        assert_eq!(shown, [Telling::Whole, like.clone(), like, Telling::Nothing, Telling::Nothing]);
         assert_eq!(causes.add(&failed(6, "another")), Telling::Whole);
         assert!(causes.is_storm());
     }

@@ -16,7 +16,7 @@ use crate::error::{Result, io};
 /// Creates a folder and its parents, closed to others.
 ///
 /// Plans and states with secrets in them lie below `.infra`, so one that is made or used on the way
-/// is hidden from git before anything else is in it. Whoever makes something there comes through here.
+/// is hidden from git before anything else is in it. All code that makes something there calls this function.
 pub fn create_private_dir(dir: &Path) -> Result<()> {
     if let Some(infra_dir) = dir.ancestors().find(|part| part.ends_with(".infra")) {
         make_private(infra_dir)?;
@@ -104,7 +104,7 @@ fn empty_beside(target: &Path, before: Option<&Metadata>) -> std::io::Result<Nam
         return tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(dir);
     };
     let file = NamedTempFile::new_in(dir)?;
-    // Only root may give files away; whoever else may write the folder gets the file.
+    // Only root may give files away; for other users the file belongs to the one who writes.
     let _ = std::os::unix::fs::fchown(file.as_file(), Some(before.uid()), Some(before.gid()));
     file.as_file().set_permissions(Permissions::from_mode(before.mode() & 0o7777))?;
     Ok(file)

@@ -51,33 +51,12 @@ fn write_private(path: &Path, bytes: &[u8], settle: fn(&File) -> std::io::Result
     put(path, dir, bytes, settle)
 }
 
-/// Writes a file like [`write_flushed`], unless there is one: of two that write it the first one wins.
-pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    create_private_dir(dir)?;
-    let failed = io("write", path);
-    match staged(dir, bytes, File::sync_all).map_err(&failed)?.persist_noclobber(path) {
-        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(failed(error.error)),
-        _ => Ok(()),
-    }
-}
-
 fn put(path: &Path, dir: &Path, bytes: &[u8], settle: fn(&File) -> std::io::Result<()>) -> Result<()> {
     let failed = io("write", path);
-    staged(dir, bytes, settle).map_err(&failed)?.persist(path).map_err(|error| failed(error.error))?;
+    let mut file = NamedTempFile::new_in(dir).map_err(&failed)?;
+    file.write_all(bytes).and_then(|()| settle(file.as_file())).map_err(&failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
-}
-
-/// Writes a temporary file beside the place that it will take.
-fn staged(
-    dir: &Path,
-    bytes: &[u8],
-    settle: fn(&File) -> std::io::Result<()>,
-) -> std::io::Result<NamedTempFile> {
-    let mut file = NamedTempFile::new_in(dir)?;
-    file.write_all(bytes)?;
-    settle(file.as_file())?;
-    Ok(file)
 }
 
 /// Lets its owner, and nobody else, run a file.
@@ -95,6 +74,20 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
     file.persist(&target).map_err(|error| failed(error.error))?;
     Ok(())
+}
+
+/// Writes a file like [`write_flushed`], unless there is one: of two processes that write it at the same
+/// time the first one wins.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    create_private_dir(dir)?;
+    let failed = io("write", path);
+    let mut file = NamedTempFile::new_in(dir).map_err(&failed)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(failed(error.error)),
+        _ => Ok(()),
+    }
 }
 
 /// Makes an empty file beside another that will take its place.

@@ -31,5 +31,5 @@ pub use liveness::{
 };
 pub use machine::bearable_parallelism;
 pub use memory::available_memory;
-pub use random::fill_random;
+pub use random::{fill_random, random_bytes};
 pub use raw::Raw;

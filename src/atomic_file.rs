@@ -1,11 +1,11 @@
-//! Small files written whole or not at all: a temporary neighbour, then a rename.
+//! Small files written whole or not at all: a temporary file beside them, then a rename.
 //!
 //! [`write()`] is for records that can be made again (saved plans, `init`, runs), so nothing is
 //! forced to the disk, and files and new folders are closed to others. [`replace`] is for a
 //! person's own files: it keeps what they are and waits for the disk. State has its own way.
 
 use std::fs::{File, Metadata, Permissions};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::error::{Error, Result, io};
 /// Creates a folder and its parents, closed to others.
 ///
 /// Plans and states with secrets in them lie below `.infra`, so one that is made or used on the way
-/// is hidden from git before anything else is in it. Whoever makes something there comes through here.
+/// is hidden from git before anything else is in it. All code that makes something there calls this function.
 pub fn create_private_dir(dir: &Path) -> Result<()> {
     if let Some(infra_dir) = dir.ancestors().find(|part| part.ends_with(".infra")) {
         make_private(infra_dir).map_err(with_way_out)?;
@@ -77,20 +77,34 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = io("write", path);
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let before = std::fs::metadata(&target).ok();
-    let mut file = neighbour(&target, before.as_ref()).map_err(&failed)?;
+    let mut file = empty_beside(&target, before.as_ref()).map_err(&failed)?;
     file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
     file.persist(&target).map_err(|error| failed(error.error))?;
     Ok(())
 }
 
+/// Writes a file like [`write_flushed`], unless there is one: of two processes that write it at the same
+/// time the first one wins.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    create_private_dir(dir)?;
+    let failed = io("write", path);
+    let mut file = NamedTempFile::new_in(dir).map_err(&failed)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(failed(error.error)),
+        _ => Ok(()),
+    }
+}
+
 /// Makes an empty file beside another that will take its place.
-fn neighbour(target: &Path, before: Option<&Metadata>) -> std::io::Result<NamedTempFile> {
+fn empty_beside(target: &Path, before: Option<&Metadata>) -> std::io::Result<NamedTempFile> {
     let dir = target.parent().unwrap_or(Path::new("."));
     let Some(before) = before else {
         return tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(dir);
     };
     let file = NamedTempFile::new_in(dir)?;
-    // Only root may give files away; whoever else may write the folder gets the file.
+    // Only root may give files away; for other users the file belongs to the one who writes.
     let _ = std::os::unix::fs::fchown(file.as_file(), Some(before.uid()), Some(before.gid()));
     file.as_file().set_permissions(Permissions::from_mode(before.mode() & 0o7777))?;
     Ok(file)
@@ -114,6 +128,18 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).expect("the file").mode() & 0o7777, 0o640);
         assert!(std::fs::symlink_metadata(&link).expect("the link").is_symlink());
         assert_eq!(std::fs::read_dir(dir.path()).expect("the folder").count(), 2);
+    }
+
+    #[test]
+    fn a_new_file_never_takes_the_place_of_another() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("a/key");
+
+        write_new(&path, b"first").expect("a writable folder");
+        write_new(&path, b"second").expect("a writable folder");
+
+        assert_eq!(std::fs::read(&path).expect("the file"), b"first");
+        assert_eq!(std::fs::read_dir(dir.path().join("a")).expect("the folder").count(), 1);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod lines;
 mod liveness;
 mod machine;
 mod memory;
+mod random;
 mod raw;
 mod suspension;
 mod watchdog;
@@ -30,4 +31,5 @@ pub use liveness::{
 };
 pub use machine::bearable_parallelism;
 pub use memory::available_memory;
+pub use random::{fill_random, random_bytes};
 pub use raw::Raw;

@@ -19,7 +19,7 @@ use infra::error::{Error, Kind};
 use infra::model::Environment;
 use infra::process::Interrupts;
 use infra::secrets::keyring::KeyTrust;
-use infra::secrets::vault::{Origins, Passwords, is_vault, vault_ids};
+use infra::secrets::vault::{PasswordOrigins, Passwords, is_vault, vault_ids};
 use tempfile::TempDir;
 use zeroize::Zeroizing;
 
@@ -60,7 +60,7 @@ impl Desk {
 
     async fn passwords(&self) -> Passwords {
         let (dir, settings_file) = (self.dir.path(), None);
-        let origins = Origins {
+        let origins = PasswordOrigins {
             env: &self.env,
             dir,
             root: dir,

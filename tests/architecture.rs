@@ -133,7 +133,6 @@ const MAKES_FOLDERS: &[&str] = &[
     "secrets/editing.rs",
     "tofu/install/lock.rs",
     "tofu/install/place.rs",
-    "tofu/binary/known_versions.rs",
     "tofu/providers/plugin_cache.rs",
 ];
 

@@ -246,7 +246,7 @@ fn two_hundred_stacks_fit_into_a_small_terminal() {
     assert!(!screen.contains("s000") && !screen.contains("running"), "{screen}");
     assert!(screen.contains("✗ failed") && screen.contains("… and 200 more"), "{screen}");
     assert!(screen.contains("1 failed") && screen.contains("200 initialised"), "{screen}");
-    assert!(screen.contains("next: mend what failed, then `infra init --resume`"), "{screen}");
+    assert!(screen.contains("next: fix what failed, then `infra init --resume`"), "{screen}");
     assert!(written.contains("/201 done"), "the counts were shown while it ran");
     assert!(lines.len() < 30, "{screen}");
 }

@@ -384,7 +384,7 @@ fn one_cause_that_hits_many_stacks_is_told_once_with_their_names() {
 
       14 failed · 1 with changes ·
 
-      next: mend what failed, then `infra plan --resume`
+      next: fix what failed, then `infra plan --resume`
     ");
     let events = project.newest_events();
     assert_eq!(events.matches("\"type\":\"stack_finished\"").count(), 15, "each is recorded");

@@ -36,7 +36,7 @@ impl LockInfo {
         self.operation.strip_prefix("OperationType").unwrap_or(&self.operation).to_lowercase()
     }
 
-    /// Returns where the state went, if this is not a lock of somebody but the mark of a moved state.
+    /// Returns where the state went, if this is no lock but the mark of a moved state.
     pub fn moved_to(&self) -> Option<&str> {
         (self.operation == MOVED).then_some(self.info.as_str())
     }

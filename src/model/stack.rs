@@ -113,7 +113,7 @@ impl StackWorkspace {
     pub const DEFAULT: &'static str = "default";
 
     /// Returns whether tofu takes a text as a name, and it stays one part of a path: what a folder brings
-    /// along, or somebody types, becomes the name of files.
+    /// along, or a person types, becomes the name of files.
     pub fn is_name(text: &str) -> bool {
         let is_safe = |sign: char| sign.is_ascii_alphanumeric() || "-_.~$&+:=@".contains(sign);
         let is_part = !text.is_empty() && text != "." && text != ".." && !text.starts_with('-');

@@ -78,7 +78,7 @@ impl Interrupts {
         let seen = self.seen.wait_for(|seen| seen.count > count).await.map(|seen| seen.count);
         match seen {
             Ok(count) => count,
-            // Nobody listens any more, so nothing can come.
+            // No task listens any more, so nothing can come.
             Err(_) => std::future::pending().await,
         }
     }

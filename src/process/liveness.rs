@@ -63,7 +63,7 @@ fn machine(file: &Path) -> Option<String> {
     digest.as_str().get(..16).map(str::to_owned)
 }
 
-/// Returns whether a holder is alive; nothing where its process id means nothing here.
+/// Returns whether a holder is alive; `None` if its process id has no meaning on this machine.
 pub fn holder_is_alive(holder: &Holder) -> Option<bool> {
     let is_here = holder.host == hostname();
     is_here.then(|| is_alive_in(holder.place.as_deref(), holder.pid, holder.started)).flatten()

@@ -10,7 +10,7 @@ const MEMORY_EACH: u64 = 400 << 20;
 /// More at once only makes providers' interfaces refuse requests.
 const MOST: usize = 10;
 
-/// Returns how many stacks may run at once where nobody said it.
+/// Returns how many stacks may run at once if no setting says it.
 pub fn bearable_parallelism() -> usize {
     let cores = available_parallelism().map_or(2, usize::from);
     bearable(cores, available_memory())

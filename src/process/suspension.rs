@@ -98,7 +98,7 @@ fn has_terminal() -> bool {
     std::fs::File::open("/dev/tty").is_ok()
 }
 
-/// Returns whether nobody could wake this process: a group without a shell beside it is not stopped
+/// Returns whether no process could wake this one: a group without a shell beside it is not stopped
 /// by the system either.
 fn is_orphaned() -> bool {
     let (group, session) = (getpgrp(), getsid(None).ok());

@@ -25,7 +25,7 @@ pub(super) fn refuse_links(root: &Path) -> Result<()> {
         Err(error) => return Err(io("read", &dir)(error)),
     };
     match kind {
-        // Whoever is to write there says that it cannot be done.
+        // The later write reports that it cannot be done.
         kind if kind.is_file() => Ok(()),
         kind if kind.is_dir() => check_folder(&dir),
         kind => Err(refusal(&dir, kind)),
@@ -41,7 +41,7 @@ fn check_folder(dir: &Path) -> Result<()> {
 
 /// Checks what is in a folder; `depth_of` says how deep a folder in it is looked into.
 fn check_entries(dir: &Path, depth_of: &dyn Fn(&str) -> usize) -> Result<()> {
-    // A folder that cannot be read cannot be used either, which is told by whoever needs it.
+    // A folder that cannot be read cannot be used either, which is reported where it is needed.
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(()) };
     for entry in entries.flatten() {
         let (path, name) = (entry.path(), entry.file_name());

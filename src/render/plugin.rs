@@ -37,7 +37,7 @@ pub struct Plugins {
     hash: String,
 }
 
-/// Says that somebody allowed the plugins to run as they were when this was made.
+/// Permission to run the plugins as they were when this was made.
 #[derive(Clone, Debug)]
 pub struct Permission {
     hash: String,
@@ -140,7 +140,7 @@ pub async fn run(
     read_answer(plugins, captured.stdout.unmasked())
 }
 
-/// Returns the environment without places of the project, from which code would come that nobody looked at.
+/// Returns the environment without places of the project, from which code would come that no person has reviewed.
 fn python_env(root: &Path, caller: &Environment) -> Environment {
     let mut env = caller.clone();
     keep_paths(&mut env, "PATH", &|path| path.is_absolute());

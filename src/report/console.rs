@@ -54,7 +54,7 @@ pub struct Console {
     live: Live<Board>,
     /// When the run began; ages are told by it.
     started: Timestamp,
-    /// Whether somebody said no and nothing was done, so that there is nothing more to say.
+    /// Whether a person declined and nothing was done, so that nothing more is shown.
     nothing_done: bool,
     /// Whether a person is being asked, so that no tofu runs.
     asking: bool,
@@ -232,7 +232,7 @@ impl Console {
         self.warning(Some(stack), &visible(&format!("{}{place}", diagnostic.summary)), &[]);
     }
 
-    /// Whether there is a live view; whoever wants only failures gets none.
+    /// Whether there is a live view; with `--quiet` there is none.
     fn is_live(&self) -> bool {
         self.terminal.is_live() && self.terminal.verbosity() > Verbosity::Quiet
     }

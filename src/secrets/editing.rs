@@ -98,7 +98,7 @@ impl EditFolder {
 impl Drop for EditFolder {
     fn drop(&mut self) {
         if self.on_drop == OnDrop::Shred {
-            // Nobody is left to tell; what stays is found by `left_over`.
+            // No one can be told at this point; what stays is found by `left_over`.
             let _ = shred(&self.dir);
         }
     }

@@ -54,7 +54,7 @@ pub struct Identities<'p> {
     prompt: &'p Prompt<'p>,
     keys: Vec<Key>,
     locked: Vec<Locked>,
-    /// Keys outside of the project, which open nothing before somebody said yes.
+    /// Keys outside of the project, which open nothing before a person consents.
     withheld: Withheld,
     /// Whether what is added now is withheld.
     withholding: bool,
@@ -141,7 +141,7 @@ impl<'p> Identities<'p> {
             || self.locked.iter().any(|locked| locked.may_open(recipient))
     }
 
-    /// Lets the withheld keys be used: somebody said yes.
+    /// Lets the withheld keys be used, because a person consented.
     pub fn release(&mut self) {
         let Withheld { keys, locked } = std::mem::take(&mut self.withheld);
         self.keys.extend(keys);

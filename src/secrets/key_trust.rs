@@ -14,7 +14,7 @@ pub struct KeyTrust {
 impl KeyTrust {
     /// Everything: the project is trusted.
     pub const ALL: Self = Self { found: FoundKeys::Used, programs: true };
-    /// Nothing, until somebody said yes.
+    /// Nothing, until a person consents.
     pub const NONE: Self = Self { found: FoundKeys::Withheld, programs: false };
     /// The person's keys, but no program: what is opened goes to the person alone.
     pub const NO_PROGRAMS: Self = Self { found: FoundKeys::Used, programs: false };

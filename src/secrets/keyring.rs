@@ -134,7 +134,7 @@ impl<'p> Keyring<'p> {
         password_program(root, settings_file?, env)
     }
 
-    /// Lets everything be used: somebody said yes.
+    /// Lets everything be used, because a person consented.
     pub fn release(&mut self) {
         self.places.trust = KeyTrust::ALL;
         self.identities.release();

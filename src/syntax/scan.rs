@@ -1,6 +1,6 @@
 //! Where names, lines and comments end: the steps that tokens and templates share.
 
-/// Whatever is not ASCII may stand in a name: OpenTofu knows the letters of all tongues.
+/// Whatever is not ASCII may stand in a name: OpenTofu accepts the letters of all languages.
 pub(super) const fn is_name_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
 }

@@ -10,7 +10,7 @@ pub(super) fn label(source: &str) -> Cow<'_, str> {
     quoted(source).unwrap_or_else(|| Cow::Borrowed(source.trim_matches('"')))
 }
 
-/// Returns what a text in quotes says; none where something is filled in, or that makes no sense.
+/// Returns what a text in quotes says; `None` if it contains expressions or cannot be read.
 pub(super) fn quoted(source: &str) -> Option<Cow<'_, str>> {
     let inner = source.strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains(['\\', '$', '%']) {
@@ -19,7 +19,7 @@ pub(super) fn quoted(source: &str) -> Option<Cow<'_, str>> {
     unescaped(inner, escaped).map(Cow::Owned)
 }
 
-/// Returns what a heredoc says; none where something is filled in.
+/// Returns what a heredoc says; `None` if it contains expressions.
 pub(super) fn heredoc(source: &str) -> Option<String> {
     let (marker, body) = heredoc_opening(source.as_bytes(), 0)?;
     let content = source.get(body..)?.trim_end().strip_suffix(source.get(marker)?)?;

@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
         start..end
     }
 
-    /// Reads a block behind its kind; none where that is no head of a block.
+    /// Reads a block after its kind; returns `None` if that is no head of a block.
     fn block(&mut self, kind: Token, depth: usize) -> Option<Block<'a>> {
         let mut labels = Vec::new();
         while let Some(&token) = self.tokens.get(self.next) {

@@ -21,7 +21,7 @@ pub const SHORTEST_PASSPHRASE: usize = 16;
 
 /// How often a passphrase is hashed for its name, which is stored in the open.
 ///
-/// A quick hash would let whoever finds a state try passphrases without paying for the slow
+/// A quick hash would let a person who finds a state try passphrases without paying for the slow
 /// derivation that protects it.
 const NAME_ROUNDS: NonZeroU32 = NonZeroU32::new(210_000).unwrap();
 

@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 
 use super::encryption::{PLAN_KEY, StateKey};
 use crate::error::{Error, Kind, Result};
+use crate::process::fill_random;
 
 /// How a key is derived where nothing else is asked for, as tofu does it.
 const ITERATIONS: u32 = 600_000;
@@ -118,8 +119,7 @@ pub fn seal(plain: &[u8], key: &StateKey) -> Result<Vec<u8>> {
         serde_json::from_slice(plain).map_err(|error| Error::invalid("it is no state").because(error))?;
     let (mut salt, mut nonce) = ([0; KEY_LENGTH], [0; NONCE]);
     for random in [salt.as_mut_slice(), nonce.as_mut_slice()] {
-        getrandom::fill(random)
-            .map_err(|error| Error::unavailable("the system gives no random bytes").because(error))?;
+        fill_random(random)?;
     }
     let parameters = Derivation {
         salt: STANDARD.encode(salt),

@@ -51,7 +51,7 @@ pub fn child_environment(inherited: &Environment) -> ChildEnvironment {
 ///
 /// A tofu call lives for a moment and keeps a few megabytes, yet the Go runtime stops to
 /// collect each time they double. The soft limit keeps all that run at once, `processes` of
-/// them with their providers, below half of the free memory. Whoever has set either knows
+/// them with their providers, below half of the free memory. A user who has set either knows
 /// better.
 #[must_use]
 pub fn with_rare_collection(env: Environment, free_memory: Option<u64>, processes: usize) -> Environment {

@@ -36,7 +36,7 @@ pub fn tells_of_missing_state(error: &StackError) -> bool {
     error.summary.contains(TEXT) || error.detail.contains(TEXT)
 }
 
-/// What networks say when nobody answers.
+/// Texts of errors in which a server does not answer.
 const SILENCE: &[&str] = &[
     "connection refused",
     "giving up after",
@@ -47,7 +47,7 @@ const SILENCE: &[&str] = &[
     "context deadline exceeded",
     "server misbehaving",
     "Temporary failure in name resolution",
-    // What git says of a host that nobody knows.
+    // What git says of a host that cannot be resolved.
     "Could not resolve host",
 ];
 
@@ -77,7 +77,7 @@ const CERTIFICATE: &[&str] =
 /// a provider comes from, that does not answer or does not let us in.
 ///
 /// What a provider cannot reach is a matter of the stack: such a problem names its resource or a place
-/// in the files. A module that cannot be fetched names its call, and is nobody's fault all the same.
+/// in the files. A module that cannot be fetched names its call, and is still no mistake in the files.
 pub fn cause_of(diagnostic: &Diagnostic) -> Option<Kind> {
     let mentions = |texts: &[&str]| texts.iter().any(|text| diagnostic.mentions(text));
     let is_of_a_module = mentions(MODULE);

@@ -98,7 +98,7 @@ async fn fetch_or_build(job: &Job<'_>) -> Result<Origin> {
     }
 }
 
-/// Gives up a download as soon as somebody asks to stop; nothing of it has to be ended gently.
+/// Gives up a download as soon as a stop is requested; a download needs no orderly end.
 async fn until_interrupted(
     job: &Job<'_>,
     download: impl Future<Output = std::result::Result<(), Failure>>,

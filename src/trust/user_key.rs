@@ -3,19 +3,18 @@
 //! Saved plans are encrypted with keys derived from it, and proofs are made with it: whoever
 //! can write into a repository cannot make either.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
-use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
 use super::own_file;
-use crate::atomic_file::create_private_dir;
-use crate::error::{Error, Result, io};
+use crate::atomic_file;
+use crate::error::{Error, Result};
 use crate::model::fingerprint::hex;
 use crate::model::{Environment, quoted};
+use crate::process::fill_random;
 
 /// What a key file begins with; another format would have another number.
 const HEADING: &str = "infra-user-key-1 ";
@@ -135,22 +134,13 @@ fn read(path: &Path) -> Result<Option<UserKey>> {
     })
 }
 
-/// Makes a key beside its place and links it there, so that of two first uses one wins.
+/// Makes a key; if two processes do so at the same time, the first one wins.
 fn make(path: &Path) -> Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("/"));
     let way_out = |error: Error| error.hint("set `XDG_STATE_HOME` to a folder that can be written");
-    create_private_dir(dir).map_err(way_out)?;
-    let failed = |error| way_out(io("write", path)(error));
     let mut bytes = Zeroizing::new([0; SIZE]);
-    getrandom::fill(bytes.as_mut_slice())
-        .map_err(|error| Error::unavailable("the system has no random bytes").because(error))?;
+    fill_random(bytes.as_mut_slice())?;
     let text = Zeroizing::new(format!("{HEADING}{}\n", *Zeroizing::new(hex(bytes.as_slice()))));
-    let mut file = NamedTempFile::new_in(dir).map_err(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    match file.persist_noclobber(path) {
-        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => Err(failed(error.error)),
-        _ => Ok(()),
-    }
+    atomic_file::write_new(path, text.as_bytes()).map_err(way_out)
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

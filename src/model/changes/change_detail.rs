@@ -36,7 +36,7 @@ pub struct ChangeDetail {
 pub struct AttributeChange {
     /// Where it stands, such as `disk[0].size`; empty for the whole.
     pub path: Safe,
-    /// What it was, as JSON or in brackets; nothing where there was nothing to be compared with.
+    /// What it was, as JSON or in brackets; `None` if there was nothing to compare with.
     pub before: Option<Safe>,
     /// What it will be.
     pub after: Option<Safe>,

@@ -13,7 +13,7 @@ pub struct PlanDifference {
     pub address: Safe,
     /// What happens to it now.
     pub action: Action,
-    /// What was shown to happen to it; nothing where nothing was.
+    /// What was shown to happen to it; `None` if nothing was shown.
     pub shown_action: Option<Action>,
     /// The values that were known when it was shown, and are others now.
     pub values: Vec<ValueDifference>,

@@ -39,7 +39,7 @@ pub struct StackError {
 }
 
 impl StackError {
-    /// The code of a failure because somebody else holds the lock.
+    /// The code of a failure because another process holds the lock.
     pub const LOCKED: &str = "state-locked";
 
     /// The code of a failure because a plan no longer fits.
@@ -66,13 +66,13 @@ impl StackError {
     /// The code of a failure because another project has the state.
     pub const STATE_SHARED: &str = "state-shared";
 
-    /// The code of a failure because nobody can say what a backend is to be given.
+    /// The code of a failure because the settings of a backend are unknown.
     pub const BACKEND_UNCLEAR: &str = "backend-unclear";
 
     /// The code of a failure because a stack seems to be another one under a new name.
     pub const STACK_RENAMED: &str = "stack-renamed";
 
-    /// The code of a workspace that nobody declared and that does not exist.
+    /// The code of a workspace that is not declared and does not exist.
     pub const WORKSPACE_UNKNOWN: &str = "workspace-unknown";
 
     /// Returns whether it is about a state that must be brought along first.
@@ -95,7 +95,7 @@ impl StackError {
         self
     }
 
-    /// Returns whether somebody else's lock is the cause.
+    /// Returns whether a lock of another process is the cause.
     pub fn is_lock(&self) -> bool {
         self.code.as_deref() == Some(Self::LOCKED)
     }
@@ -163,7 +163,7 @@ impl StackReport {
     /// Why a stack is left where only saved plans are applied.
     pub const NO_SAVED_PLAN: &str = "it has no saved plan";
 
-    /// Why a stack is left to which somebody said no.
+    /// Why a stack is skipped that a person declined.
     pub const NOT_APPROVED: &str = "not approved";
 
     /// Returns whether it was left because it has no saved plan.
@@ -248,7 +248,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Returns whether somebody said no, and nothing was done.
+    /// Returns whether a person declined, and nothing was done.
     pub fn is_declined(&self) -> bool {
         let quiet =
             |stack: &StackReport| matches!(stack.result, StackResult::NoChanges | StackResult::Skipped);

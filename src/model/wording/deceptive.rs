@@ -5,7 +5,7 @@ pub const fn turns_text(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns whether a character takes no room, so that nobody sees it.
+/// Returns whether a character has no width and is therefore invisible.
 pub const fn is_zero_width(character: char) -> bool {
     matches!(character, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }

@@ -1,4 +1,4 @@
-//! The name somebody probably meant, for the hint below an error.
+//! The name that was probably meant, for the hint below an error.
 
 /// Returns the candidate closest to `name`, where one is close enough to be a misspelling.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -10,7 +10,7 @@ use super::{documents, no_map};
 use crate::error::{Error, Result};
 use crate::model::{Derivation, Formula};
 
-/// Loads the derived values of a project; none where an optional file is not there.
+/// Loads the derived values of a project; none if an optional file does not exist.
 pub fn load_derivations(root: &Path, file: &DataFile) -> Result<Vec<Derivation>> {
     let mut warnings = Vec::new();
     let mut derivations = Vec::new();

@@ -11,7 +11,7 @@ use crate::error::Error;
 const SHOWN: usize = 200;
 /// How much of a wrong value is shown.
 const FOUND_LENGTH: usize = 80;
-/// Parts of names whose values are nobody's business.
+/// Parts of names whose values are never shown.
 const SECRET_WORDS: [&str; 8] =
     ["secret", "password", "passphrase", "token", "private", "credential", "api_key", "access_key"];
 

@@ -32,14 +32,14 @@ pub struct DataFile {
 /// Whether a data file must be there.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Presence {
-    /// Somebody named it: its absence is a mistake.
+    /// The settings name it: its absence is a mistake.
     Required,
     /// It is looked for by convention.
     Optional,
 }
 
 impl DataFile {
-    /// Makes a file that somebody named.
+    /// Makes a file that the settings name.
     pub fn required(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), presence: Presence::Required }
     }

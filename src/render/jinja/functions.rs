@@ -58,7 +58,7 @@ fn path_of(args: Given, usual: &'static str) -> Result<Asked, Error> {
     Ok(Asked::new(&Arguments::read(args, &["file_path"])?, usual))
 }
 
-/// A file that a template asks for, and the name it has if nobody says otherwise.
+/// A file that a template asks for, and its default name.
 #[derive(Debug)]
 struct Asked {
     path: String,

@@ -180,7 +180,7 @@ const FUNCTIONS: &[&str] = &[
     "talos_patches",
 ];
 
-/// Returns what a template asks for and is not there, and the nearest that is; none where an error
+/// Returns what a template asks for and is not there, and the nearest that is; `None` if an error
 /// is of another kind.
 pub fn unknown(kind: ErrorKind, detail: &str) -> Option<(String, Option<String>)> {
     let (what, names) = match kind {

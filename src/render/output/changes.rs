@@ -38,9 +38,9 @@ impl Changes {
 pub struct FileChange {
     /// Where, relative to the root.
     pub path: PathBuf,
-    /// What the file holds; none where there is none.
+    /// What the file holds; `None` if there is no file.
     pub before: Option<Vec<u8>>,
-    /// What it will hold; none where it goes.
+    /// What it will hold; `None` if it is removed.
     pub after: Option<Vec<u8>>,
     /// Its permission bits afterwards.
     pub mode: u32,

@@ -60,7 +60,7 @@ impl Manifest {
         crate::atomic_file::write(&Self::path(infra_dir), &text)
     }
 
-    /// Returns what the files were made from; nothing where an earlier version made them.
+    /// Returns what the files were made from; `None` if an earlier version of this program made them.
     pub const fn inputs(&self) -> Option<&Inputs> {
         self.inputs.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Whether what a `configure` takes away is so much that somebody should say yes to it first.
+//! Whether what a `configure` takes away is so much that a person has to confirm it first.
 //!
 //! It is where an encrypted file goes, or more than half of the generated files do. A single file that
 //! is not encrypted never is, however small the tree; and a file whose content comes back elsewhere
@@ -31,7 +31,7 @@ pub struct Going {
 }
 
 impl Removal {
-    /// Returns what goes; nothing where it is little. `is_encrypted` knows a file by name and content.
+    /// Returns what is removed; `None` if that is little. `is_encrypted` knows a file by name and content.
     pub fn of(changes: &Changes, is_encrypted: &dyn Fn(&Path, &[u8]) -> bool) -> Option<Self> {
         let mut moved = new_contents(changes);
         let going = |change: &FileChange| {

@@ -27,15 +27,15 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Waits until nobody else compares or writes; `waits` is called once if somebody does.
+    /// Waits until no other process compares or writes; `waits` is called once if one does.
     ///
-    /// The folder must be there. One that cannot be written is told by whoever writes.
+    /// The folder must be there. If it cannot be written, the later write reports that.
     pub async fn to_write(infra_dir: &Path, interrupts: &Interrupts, waits: impl FnOnce()) -> Result<Self> {
         let file = open(infra_dir, OpenOptions::new().read(true).append(true).create(true))?;
         Self::wait_for(file, File::try_lock, interrupts, waits).await
     }
 
-    /// Waits until nobody writes; makes no file.
+    /// Waits until no other process writes; creates no file.
     pub async fn to_look(infra_dir: &Path, interrupts: &Interrupts, waits: impl FnOnce()) -> Result<Self> {
         let file = open(infra_dir, OpenOptions::new().read(true))?;
         Self::wait_for(file, File::try_lock_shared, interrupts, waits).await
@@ -64,7 +64,7 @@ impl Turn {
     }
 }
 
-/// Opens the file; nothing where it is not there and must not or cannot be made.
+/// Opens the file; returns `None` if it does not exist and must not or cannot be created.
 fn open(infra_dir: &Path, options: &mut OpenOptions) -> Result<Option<File>> {
     let path = infra_dir.join(FILE);
     match options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits()).open(&path) {

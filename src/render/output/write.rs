@@ -2,11 +2,11 @@
 //!
 //! First every new content is written to `.infra/staging`, where a full disk or a refused
 //! folder costs nothing; then the manifest learns what is about to come; then files are
-//! renamed into place. Whoever is killed in between finds old and new files that the
+//! renamed into place. A run that is killed in between leaves old and new files that the
 //! manifest both knows, and the next run finishes. The disk is not waited for: what a
 //! power cut takes away can be rendered again.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -30,7 +30,7 @@ pub struct TreePlace<'a> {
     pub inputs: &'a Inputs,
 }
 
-/// Writes and removes what the changes say, and nothing where any of it cannot be written.
+/// Writes and removes what the changes say. If any of it cannot be written, nothing is changed.
 pub fn write_tree(place: TreePlace<'_>, changes: &Changes) -> Result<()> {
     if changes.files.is_empty() {
         return remember(place, &changes.manifest);
@@ -112,14 +112,32 @@ fn stage(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
 
 /// Refuses folders in which nothing can be made, before anything is.
 fn refuse_closed_folders(root: &Path, changes: &[FileChange]) -> Result<()> {
-    let mut checked = HashSet::new();
-    for change in changes.iter().filter(|change| checked.insert(change.path.parent())) {
-        let path = root.join(&change.path);
-        let folder = path.ancestors().skip(1).find(|above| above.is_dir()).unwrap_or(root);
-        nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK)
+    let mut known = HashMap::new();
+    for change in changes {
+        let Some(folder) = new_folder_above(&root.join(&change.path), &mut known) else { continue };
+        nix::unistd::access(&folder, nix::unistd::AccessFlags::W_OK)
             .map_err(|error| io("write", &change.path)(error.into()).hint("nothing was changed"))?;
     }
     Ok(())
+}
+
+/// Returns the folder that exists and is nearest to a path; `None` if it was returned before. Each folder
+/// is looked at once: `known` says whether it exists.
+fn new_folder_above(path: &Path, known: &mut HashMap<PathBuf, bool>) -> Option<PathBuf> {
+    for above in path.ancestors().skip(1) {
+        match known.get(above) {
+            Some(true) => return None,
+            Some(false) => {}
+            None => {
+                let exists = above.is_dir();
+                known.insert(above.to_owned(), exists);
+                if exists {
+                    return Some(above.to_owned());
+                }
+            }
+        }
+    }
+    None
 }
 
 /// Makes the folder of a file, unless it was made for another one before.

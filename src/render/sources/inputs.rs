@@ -1,8 +1,8 @@
 //! What a `configure` was made from: for each file that it reads the digest of its content.
 //!
 //! A later command compares it with the files as they are then, and knows without rendering
-//! whether somebody edited one since. A file that cannot be read has no digest: whoever
-//! renders says what is wrong with it. Begin at [`Inputs::read`].
+//! whether one was edited since. A file that cannot be read has no digest: rendering
+//! reports what is wrong with it. Begin at [`Inputs::read`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -116,7 +116,7 @@ impl Console {
         }
     }
 
-    /// Tells what many stacks have in common; failures even to whoever wants nothing else.
+    /// Shows what many stacks have in common; failures are shown with `--quiet` too.
     fn shared_cause(&self, cause: &SharedCause<'_>) {
         let (report, indent) = (cause.report, 6);
         let sign = self.terminal.paint(result_tone(report), result_sign(report));

@@ -15,7 +15,7 @@ const FEW: usize = 3;
 /// How many names a list of stacks begins with.
 const NAMED: usize = 12;
 
-/// How often somebody without a live view is told that it goes on.
+/// How often progress is reported without a live view.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
 /// How much is told of a stack when it ends.

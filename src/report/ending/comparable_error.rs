@@ -53,7 +53,7 @@ fn is_own_line(line: &str) -> bool {
     ["  at ", "  with ", "since "].iter().any(|beginning| line.starts_with(beginning))
 }
 
-/// What is said where nobody answers.
+/// Texts of errors in which a server does not answer.
 const UNANSWERED: [&str; 7] = [
     "no such host",
     "connection refused",
@@ -66,7 +66,7 @@ const UNANSWERED: [&str; 7] = [
 
 /// Returns the words of a line that others may share, and collects the names worth telling.
 ///
-/// Where nobody answers, which module was asked for says as little as which provider.
+/// If a server does not answer, the name of the module matters as little as that of the provider.
 fn common_words(stack: &StackId, line: &str, is_silence: bool, own: &mut BTreeSet<String>) -> String {
     let mut words: Vec<String> = Vec::new();
     let all: Vec<&str> = line.split_whitespace().collect();

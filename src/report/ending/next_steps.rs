@@ -13,7 +13,7 @@ pub fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
     let end = End { report, scope };
     let (failed, unfinished) = (end.with(StackResult::Failed), end.with(StackResult::Interrupted));
     if !failed.is_empty() {
-        let again = || format!("mend what failed, then {}", end.again(&failed));
+        let again = || format!("fix what failed, then {}", end.again(&failed));
         return vec![end.way_out(&failed).unwrap_or_else(again)];
     }
     if !unfinished.is_empty() {
@@ -150,7 +150,7 @@ impl End<'_> {
         } else if self.scope.saved && !all(StackError::LOCKED) {
             // A plan that was begun is out of use.
             let dir = self.scope.out_dir_flag();
-            Some(format!("mend what failed, then plan it again: `infra plan {names}{dir}`"))
+            Some(format!("fix what failed, then plan it again: `infra plan {names}{dir}`"))
         } else {
             None
         }
@@ -282,7 +282,7 @@ mod tests {
         );
         assert_eq!(
             step_after(RunCommand::Apply, failed("x"), &elsewhere),
-            "mend what failed, then `infra apply a --plan-dir kept --yes`"
+            "fix what failed, then `infra apply a --plan-dir kept --yes`"
         );
         assert_eq!(
             step_after(RunCommand::Apply, failed("unsaved-state"), &yes),
@@ -290,7 +290,7 @@ mod tests {
         );
         assert_eq!(
             step_after(RunCommand::Apply, failed("x"), &yes),
-            "mend what failed, then `infra apply a --yes`"
+            "fix what failed, then `infra apply a --yes`"
         );
     }
 
@@ -318,7 +318,7 @@ mod tests {
 
         assert_eq!(
             step_after(RunCommand::Apply, failed, &saved),
-            "mend what failed, then plan it again: `infra plan a --out-dir kept`"
+            "fix what failed, then plan it again: `infra plan a --out-dir kept`"
         );
         assert_eq!(
             step_after(RunCommand::Apply, left.with_reason(StackReport::NO_SAVED_PLAN), &saved),

@@ -8,7 +8,7 @@ use crate::model::StackId;
 /// What a choice of stacks can be said with.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// How the stacks of the run were chosen on the command line; nothing where that would choose others.
+    /// How the stacks of the run were chosen on the command line; `None` if that would choose others.
     pub typed: Option<String>,
     /// All stacks of the project.
     pub stacks: Vec<StackId>,
@@ -20,11 +20,11 @@ pub struct Scope {
     pub keeps_no_plans: bool,
     /// Whether saved plans are applied and nothing else.
     pub saved: bool,
-    /// Whether nobody is there to be asked.
+    /// Whether there is no person to ask.
     pub unattended: bool,
     /// What else the same command needs to go on, such as a yes beforehand.
     pub to_go_on: Option<String>,
-    /// The same command once more, with every attribute; nothing where it cannot be said.
+    /// The same command once more, with every attribute; `None` if it cannot be repeated.
     pub in_full: Option<String>,
     /// What was passed on to tofu.
     pub passed: Passed,

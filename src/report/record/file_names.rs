@@ -9,5 +9,5 @@ pub const REPORT: &str = "report.json";
 /// Every event, one JSON object a line.
 pub const EVENTS: &str = "events.jsonl";
 
-/// Marks a run that died and that was already told of.
+/// Marks a run that died and that was already reported.
 pub const ABANDONED: &str = "abandoned";

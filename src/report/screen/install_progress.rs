@@ -91,7 +91,7 @@ mod tests {
         let line = |columns| step.lines("-", second * 4, Size { rows: 24, columns });
 
         assert_eq!(line(80), ["  - downloading tofu.tar.gz: 2.0 MiB of 30.0 MiB  3.0s"]);
-        assert_eq!(line(40), ["  - downloading tofu.tar.gz: 2…  3.0s"]);
+        assert_eq!(line(40), ["  - downloading tofu.tar.gz: 2.0…  3.0s"]);
         assert_eq!(line(8).len(), 1);
     }
 }

@@ -1,6 +1,6 @@
 //! Questions to the person at the keyboard.
 //!
-//! Asked only where there is one; whoever asks has checked that. Reading happens on a
+//! Asked only if there is one; the callers have checked that. Reading happens on a
 //! thread of its own, so that Ctrl-C is still heard.
 
 use std::io::{BufRead, Read, Write};
@@ -16,7 +16,7 @@ use crate::model::{StackId, Staying, few};
 /// More names than these would hide the question; each was shown with its plan.
 const NAMED: usize = 20;
 
-/// Whether there is somebody to ask.
+/// Whether there is a person to ask.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Asking {
     /// The person at this terminal.
@@ -116,8 +116,8 @@ fn is_yes(answer: Option<&str>) -> bool {
 
 /// Returns a way to ask for a passphrase on the terminal, without showing it.
 ///
-/// Nobody there means no answer. Ctrl-C and Ctrl-D are no answer either; the terminal
-/// does not turn them into signals meanwhile, because nobody could hear those.
+/// Without a person there is no answer. Ctrl-C and Ctrl-D are no answer either; the terminal
+/// does not turn them into signals meanwhile, because no other task could receive them.
 pub fn passphrase_prompt(asking: Asking) -> impl Fn(&str) -> Option<Zeroizing<String>> + Send + Sync {
     move |question| match asking {
         Asking::Person(_) => read_hidden(question).ok().flatten(),

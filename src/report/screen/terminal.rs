@@ -125,7 +125,7 @@ impl Terminal {
         self.live
     }
 
-    /// Returns whether somebody can answer a question.
+    /// Returns whether a person can answer a question.
     pub const fn has_person(&self) -> bool {
         self.person
     }

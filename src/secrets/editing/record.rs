@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result, io};
 use crate::model::Fingerprint;
 use crate::model::fingerprint::hex;
-use crate::process::{hostname, is_alive, started_at, this_process};
+use crate::process::{hostname, is_alive, random_bytes, started_at, this_process};
 
 /// How the folders are called, before process, start and chance.
 const PREFIX: &str = "infra-edit-";
@@ -60,9 +60,7 @@ impl Record {
 
 /// Returns a new name for a folder of this process.
 pub(super) fn dir_name() -> Result<String> {
-    let mut chance = [0; 8];
-    getrandom::fill(&mut chance)
-        .map_err(|error| Error::unavailable("the system gives no random bytes").because(error))?;
+    let chance = random_bytes::<8>()?;
     let pid = this_process();
     Ok(format!("{PREFIX}{pid}-{}-{}", started_at(pid).unwrap_or(0), hex(&chance)))
 }

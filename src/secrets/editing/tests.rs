@@ -16,7 +16,7 @@ fn folder(place: &EditPlace) -> EditFolder {
     EditFolder::create(place, Path::new("/p/vault.yaml"), b"sealed", b"key: value").expect("a folder")
 }
 
-/// Looks only where the test is: a person's own folders are nobody's to discard.
+/// Looks only where the test is: a test must not discard a person's own folders.
 fn found_in(base: &tempfile::TempDir) -> Vec<LeftOver> {
     left_over_in(vec![base.path().to_owned()])
 }

@@ -37,7 +37,7 @@ pub struct Sources<'a> {
     pub interrupts: &'a Interrupts,
 }
 
-/// Whether keys may be used that nobody named for this call and that are not the project's own.
+/// Whether keys may be used that were not named for this call and do not belong to the project.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FoundKeys {
     /// Yes.
@@ -61,7 +61,7 @@ enum KeySource {
     Variable(&'static str, Zeroizing<String>),
     /// The output of the command in a variable.
     Command(&'static str, String),
-    /// A file that somebody named, and who.
+    /// A file that was named, and where it was named.
     Named(PathBuf, &'static str),
     /// A file that is read when it is there.
     Usual(PathBuf),

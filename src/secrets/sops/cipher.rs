@@ -14,10 +14,11 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::keys::{DataKey, fill_random};
+use super::keys::DataKey;
 use super::plaintext::{Label, Plaintext};
 use super::refusal::refused;
 use crate::error::{Error, Result};
+use crate::process::fill_random;
 
 const PREFIX: &str = "ENC[AES256_GCM,data:";
 const IV_LENGTH: usize = 32;

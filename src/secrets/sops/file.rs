@@ -1,7 +1,7 @@
 //! A whole SOPS file: opened, changed and written again with the smallest difference.
 //!
 //! Bytes in, bytes out: nothing here touches the disk or asks for the time. A file that was
-//! opened is verified; every change gives new bytes, or none where nothing changed.
+//! opened is verified; every change gives new bytes, or `None` if nothing changed.
 //! Begin at [`SopsFile::open`] and [`encrypt_new`].
 
 mod recipients;
@@ -102,7 +102,7 @@ impl SopsFile {
         self.metadata.groups.iter().map(Group::recipients).collect()
     }
 
-    /// Takes an edited plaintext; none where nothing changed.
+    /// Takes an edited plaintext; returns `None` if nothing changed.
     pub fn edited(&self, plaintext: &[u8], now: Timestamp) -> Result<Option<Vec<u8>>> {
         if self.plaintext()?.as_slice() == plaintext {
             return Ok(None);
@@ -112,7 +112,7 @@ impl SopsFile {
         changed.map_err(|error| about_file("encrypt", &self.name, &error))
     }
 
-    /// Puts a JSON value at a path; none where it was there already.
+    /// Puts a JSON value at a path; returns `None` if it was there already.
     pub fn set(&self, path: &TreePath, json: &str, now: Timestamp) -> Result<Option<Vec<u8>>> {
         let value = parse_json(json)?;
         self.with_first_document(now, |document| path.set(document, value))

@@ -5,6 +5,6 @@ mod key_group;
 mod key_wrapping;
 mod shamir;
 
-pub use data_key::{DataKey, fill_random};
+pub use data_key::DataKey;
 pub use key_group::{AgeKey, FOREIGN, Group, Style};
 pub use key_wrapping::{Which, foreign_key, needed, unwrap_data_key, wrap_data_key};

@@ -216,7 +216,7 @@ fn read_threshold(text: Option<String>) -> Result<usize> {
     }
 }
 
-/// Returns the items of the first map of a list; nothing where it is no such list.
+/// Returns the items of the first map of a list; empty if it is no such list.
 fn first_map(list: Option<&Value>) -> &[Item] {
     let Some(Value::List(entries)) = list else {
         return &[];

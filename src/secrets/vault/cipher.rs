@@ -16,7 +16,8 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use super::envelope::{Envelope, Header};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::process::fill_random;
 
 /// How many rounds of PBKDF2 the format prescribes.
 const ROUNDS: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
@@ -50,8 +51,7 @@ pub(super) fn open(password: &[u8], sealed: &Envelope) -> Result<Zeroizing<Vec<u
 /// Encrypts plaintext under a new salt.
 pub(super) fn seal(password: &[u8], plaintext: &[u8], header: Header) -> Result<Envelope> {
     let mut salt = vec![0; SALT];
-    getrandom::fill(&mut salt)
-        .map_err(|error| Error::unavailable("the system gives no random bytes").because(error))?;
+    fill_random(&mut salt)?;
     let keys = Keys::derive(password, &salt);
     let mut ciphertext = padded(plaintext);
     keys.apply(&mut ciphertext);

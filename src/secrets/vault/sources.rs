@@ -35,7 +35,7 @@ pub enum PasswordSource {
     },
     /// In a file, or printed by it if it can be executed.
     File(PathBuf),
-    /// In a file that must not be used before somebody said yes, and why.
+    /// In a file that must not be used before a person consents, and why.
     Withheld(PathBuf, &'static str),
     /// In a person's head.
     Prompt,
@@ -164,7 +164,7 @@ fn variable(env: &Environment, name: &'static str) -> Option<PasswordSource> {
     Some(PasswordSource::Variable { name, password })
 }
 
-/// Replaces a leading `~` by the home folder; `~name` stays, since nobody's home is known but one's own.
+/// Replaces a leading `~` by the home folder; `~name` stays, because only the user's own home folder is known.
 fn expand_home(path: &Path, env: &Environment) -> PathBuf {
     match (path.strip_prefix("~"), env.path("HOME")) {
         (Ok(rest), Some(home)) => home.join(rest),

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
+use crate::atomic_file;
+use crate::error::{Error, Result};
 use crate::model::Environment;
 use crate::tofu::version::{Flavour, Identity};
 
@@ -85,15 +87,11 @@ impl KnownVersions {
     }
 
     /// Writes the file whole or not at all: other runs read it meanwhile.
-    fn store(&self, entries: &BTreeMap<String, KnownBinary>) -> std::io::Result<()> {
-        let Some((file, folder)) = self.file.as_ref().and_then(|file| Some((file, file.parent()?))) else {
-            return Ok(());
-        };
-        std::fs::create_dir_all(folder)?;
-        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer(&mut temporary, entries)?;
-        temporary.persist(file)?;
-        Ok(())
+    fn store(&self, entries: &BTreeMap<String, KnownBinary>) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let text = serde_json::to_vec(entries)
+            .map_err(|error| Error::bug("the known versions have no JSON form").because(error))?;
+        atomic_file::write(file, &text)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What happens while a tofu is found or installed, as data; somebody else shows it.
+//! What happens while a tofu is found or installed, as data; `report` shows it.
 
 use std::path::PathBuf;
 

@@ -28,7 +28,7 @@ const REPORT_STEP: u64 = 256 * 1024;
 /// Why a file is not here.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// Nobody could be asked: name, route, proxy, or a server that is down.
+    /// No server answered: name, route, proxy, or a server that is down.
     Unreachable(Error),
     /// The server answers that there is no such file.
     Missing(Error),
@@ -70,7 +70,7 @@ impl<'a> Downloader<'a> {
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(STALL_TIMEOUT);
         let builder = proxies(env)?.into_iter().fold(builder, reqwest::ClientBuilder::proxy);
-        // A machine without root certificates can reach nobody.
+        // A machine without root certificates can verify no server.
         let client = builder.build().map_err(|error| {
             Failure::Unreachable(Error::unavailable("cannot set up https on this machine").because(error))
         })?;
@@ -147,7 +147,7 @@ fn refusal(status: StatusCode, shown: &str) -> Failure {
     if gone {
         return Failure::Missing(error);
     }
-    // A filter on the way answers 403 or 407, a host in trouble 429 or 5xx: nobody spoke about the file.
+    // A filter on the way answers 403 or 407, a host in trouble 429 or 5xx: that says nothing about the file.
     Failure::Unreachable(error)
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::error::{Error, Result, io};
 use crate::process::Interrupts;
 
-/// How often a lock that somebody else holds is tried; a blocking wait could not be interrupted.
+/// How often a lock that another process holds is tried; a blocking wait could not be interrupted.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Holds the lock until it is dropped.
@@ -19,7 +19,7 @@ pub(super) struct InstallLock {
     _file: File,
 }
 
-/// Takes the lock; calls `waiting` once if somebody else holds it.
+/// Takes the lock; calls `waiting` once if another process holds it.
 pub(super) async fn acquire(path: &Path, interrupts: &Interrupts, waiting: impl Fn()) -> Result<InstallLock> {
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder).map_err(io("create", folder))?;

@@ -40,7 +40,7 @@ fn named_mirrors(text: &str) -> Option<Vec<PathBuf>> {
     mirrors.map(path_of).collect()
 }
 
-/// Returns where tofu looks if nobody tells it.
+/// Returns where tofu looks if no setting names a place.
 fn implied_mirrors(env: &Environment, folders: &[PathBuf]) -> Vec<PathBuf> {
     let home = env.path("HOME").unwrap_or_default();
     let data = env.path("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));

@@ -1,7 +1,7 @@
 //! One cache of providers for all stacks of a run, so that a provider is downloaded and
 //! stored once.
 //!
-//! Only where it is safe and nobody decided otherwise: side by side one cache is sound
+//! Only where it is safe and the user decided nothing else: side by side one cache is sound
 //! since OpenTofu 1.12.2, unless packages come as folders from a mirror on this disk, and
 //! a cache of the user's own comes first. Where the user says from which mirror providers
 //! come, that mirror has a cache of its own: another one may hold another package under

@@ -3,7 +3,7 @@
 //! `x-expected` says in a person's words what is expected; `x-form` names what a pattern alone
 //! cannot decide and [`crate::project::data::check`] decides by parsing. `x-advised` is what a value should be
 //! beyond that: data that the schemas of the cluster templates accept is never refused here, for
-//! whoever has such data has a cluster that works with it.
+//! such data belongs to clusters that already work with it.
 
 #![expect(dead_code, reason = "the types describe what is written; nothing is read into them")]
 

@@ -7,7 +7,7 @@ use minijinja::value::{Kwargs, Value};
 
 use super::{split_arguments, text};
 
-/// Returns a pattern without conversions and the arguments for it; nothing where it has none, or
+/// Returns a pattern without conversions and the arguments for it; `None` if it has none, or
 /// where it is not understood and minijinja may say why.
 pub fn converted(pattern: &str, args: &[Value]) -> Option<(String, Vec<Value>)> {
     if !pattern.contains('!') {

@@ -2,7 +2,8 @@
 
 use zeroize::Zeroizing;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::process::fill_random;
 use crate::secrets::sops::refusal::refused;
 
 /// How many bytes a data key has.
@@ -41,12 +42,6 @@ impl std::fmt::Debug for DataKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("DataKey(hidden)")
     }
-}
-
-/// Fills a buffer from the system's source of randomness.
-pub fn fill_random(bytes: &mut [u8]) -> Result<()> {
-    getrandom::fill(bytes)
-        .map_err(|error| Error::unavailable("the system gives no random numbers").because(error))
 }
 
 #[cfg(test)]

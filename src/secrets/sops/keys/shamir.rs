@@ -4,8 +4,8 @@
 
 use zeroize::Zeroizing;
 
-use super::data_key::fill_random;
 use crate::error::Result;
+use crate::process::fill_random;
 use crate::secrets::sops::refusal::refused;
 
 /// A share of a secret.

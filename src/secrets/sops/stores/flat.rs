@@ -87,7 +87,7 @@ struct Map {
 }
 
 impl Growth {
-    /// Puts a value at the end of a path; none where the path ends or bends where another does not.
+    /// Puts a value at the end of a path; `None` if the path does not fit to an earlier one.
     fn put(&mut self, steps: impl Iterator<Item = Step>, value: Value) -> Option<()> {
         let mut place = self;
         for step in steps {

@@ -9,7 +9,8 @@ use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, 
 
 use clap_complete::CompleteEnv;
 
-use crate::commands::{self, Context};
+use crate::commands;
+use crate::commands::Context;
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Clock, Environment};
 use crate::process::Interrupts;

@@ -6,159 +6,42 @@
 //! plan side by side; the life of one stack is in `stack_life`. The engine never prints and never
 //! decides for a person.
 
-mod alone;
 mod applied;
-mod applied_copies;
-mod applying;
-mod asking;
-mod attribute_diff;
-mod backend_edit;
-mod captured;
-mod changing;
-mod checks;
-mod conductor;
-mod consent;
-mod document_mask;
-mod early_values;
-mod encryption_excerpt;
-mod encryption_folder;
-mod encryption_origin;
-mod environment;
-mod failure;
-mod fed_attributes;
-mod finishing;
-mod folder_turn;
-mod foreign_plan;
-mod formatting;
-mod former_names;
-mod given;
-mod given_variables;
-mod init;
-mod inputs;
-mod kept_selection;
-mod known_states;
-mod last_record;
-mod left_behind;
-mod lock_wait;
-mod lost_inputs;
-mod lost_stacks;
-mod memorable;
-mod migrate;
-mod migrate_all;
-mod misplaced_state;
-mod missing_state;
-mod old_values;
-mod options;
-mod outputs;
-mod own_encryption;
-mod pass_through;
-mod plan_attributes;
-mod plan_calls;
-mod plan_changes;
-mod plan_diff;
-mod plan_json;
-mod plan_keys;
-mod plan_secrets;
-mod plan_value;
-mod planning;
-mod prepared;
-mod progress;
-mod provenance;
-mod pulled_state;
-mod reading;
-mod removed_stacks;
-mod renamed_stacks;
-mod repository;
-mod resolve;
-mod resources;
-mod retry;
+mod calls;
+mod plan;
 mod run;
-mod saved_plan;
-mod saved_run;
-mod schedule;
-mod sealing;
-mod secret_files;
-mod secret_names;
-mod seen_state;
 mod session;
-mod shared_copies;
-mod showing;
-mod shown_plan;
-mod side_by_side;
-mod source;
-mod stack_life;
-mod stack_secrets;
-mod staleness;
+mod single_calls;
+mod stack;
 mod state_check;
-mod state_copy;
-mod state_diff;
-mod state_edit;
-mod state_encryption;
-mod state_forget;
-mod state_homes;
-mod state_instances;
-mod state_mark;
-mod state_move;
-mod state_recover;
-mod state_rename;
-mod state_secrets;
-mod state_serial;
-mod state_versions;
-mod stop;
-mod surroundings;
-mod taking;
-mod tally;
-mod tofu_workspaces;
-mod unsaved_state;
-mod var_files;
-mod variable_flags;
-mod watch;
-mod working;
-mod workspace_states;
+mod state_content;
+mod state_work;
+mod variables;
 
-pub use applied_copies::{is_copy, recorded_edges};
-pub use backend_edit::BackendEdit;
-pub use formatting::{Formatted, format_files};
-pub use given::{Given, GivenItem};
-pub use init::is_prepared_by;
-pub use known_states::{KeptStates, kept_states, note_missing, note_state, tell_noted};
-pub use left_behind::{LeftBehind, left_behind};
-pub use lost_stacks::{lost_stacks, ways_out_of_loss};
-pub use migrate::{Likeness, Migrated, Migration, migrate_state, take_along};
-pub use migrate_all::{Findings, StateToMove, bring_along, states_to_move};
-pub use missing_state::is_missing;
-pub use options::{Approval, RunOptions, WhenToInit};
-pub use pass_through::{pass_through, unopened_for};
-pub use plan_keys::can_bind_plans;
-pub use provenance::{Provenance, Verdict};
-pub use pulled_state::{open_state, pull_state};
-pub use reading::{read_addresses, read_outputs, read_text, release_foreign_lock};
-pub use removed_stacks::{RemovedStack, removed_stacks};
-pub use renamed_stacks::{Rename, check_removed};
-pub use resolve::{GivenFiles, RunChoice, resolve_run_plan};
-pub use resources::{may_have_resources, resources_of};
-pub use run::run;
-pub use saved_plan::{PlanRecord, SavedPlans};
-pub use secret_files::secret_files_of;
-pub use session::{Session, SessionParts, StateNeed};
-pub use shared_copies::fetch_copies;
-pub use showing::{Sensitive, read_document, read_everything};
-pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, Unopened, load_secrets};
+pub use applied::{RemovedStack, fetch_copies, is_copy, recorded_edges, removed_stacks};
+pub use calls::{HolderLife, LeftBehind, UnsavedFile, left_behind, life_of_holder, unsaved_file};
+pub use plan::{PlanRecord, Provenance, SavedPlans, Verdict};
+pub use run::{Approval, GivenFiles, RunChoice, RunOptions, WhenToInit, resolve_run_plan, run};
+pub use session::{Session, SessionParts, StateNeed, can_bind_plans};
+pub use single_calls::{
+    Formatted, Sensitive, format_files, pass_through, read_addresses, read_document, read_everything,
+    read_outputs, read_text, release_foreign_lock, unopened_for,
+};
+pub use stack::{is_prepared_by, workspace_folder};
 pub use state_check::{
-    StateCheck, check_states, require_own, require_states, sound_states, use_former_names,
+    KeptStates, Rename, StateCheck, check_removed, check_states, is_missing, kept_states, lost_stacks,
+    may_have_resources, note_missing, note_state, require_own, require_states, resources_of, sound_states,
+    tell_noted, use_former_names, ways_out_of_loss,
 };
-pub use state_copy::WithoutCopy;
-pub use state_diff::{ResourceChange, StateDiff, diff_states};
-pub use state_edit::{Pushed, as_successor, edit_state, push_state};
-pub use state_encryption::{
-    NewPassphrase, PassphraseMove, Rewrite, RewriteOutcome, resolve_rewrites, rewrite_state,
+pub use state_content::{mask_shown, open_state, pull_state};
+pub use state_work::{
+    Adopted, BackendEdit, Findings, Forgetting, Forgotten, FoundCopy, Likeness, Migrated, Migration,
+    NewPassphrase, PassphraseMove, Pushed, ResourceChange, Rewrite, RewriteOutcome, StateDiff, StateMoved,
+    StateToMove, WithoutCopy, adopt_state, as_successor, bring_along, copy_for, diff_states, edit_state,
+    forget_state, has_state, is_known, known_stacks, list_versions, lives_elsewhere, migrate_state,
+    push_state, read_version, recover_state, rename_state, resolve_rewrites, rewrite_state, states_to_move,
+    take_along,
 };
-pub use state_forget::{Adopted, Forgetting, Forgotten, adopt_state, forget_state, known_stacks};
-pub use state_move::StateMoved;
-pub use state_recover::{FoundCopy, copy_for, has_state, is_known, lives_elsewhere, recover_state};
-pub use state_rename::rename_state;
-pub use state_secrets::mask_shown;
-pub use state_versions::{list_versions, read_version};
-pub use tofu_workspaces::workspace_folder;
-pub use unsaved_state::{UnsavedFile, unsaved_file};
-pub use working::{HolderLife, life_of_holder};
+pub use variables::{
+    Given, GivenItem, NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, Unopened, load_secrets, secret_files_of,
+};

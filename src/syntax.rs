@@ -19,7 +19,7 @@ pub use values::{literals, value};
 use std::borrow::Cow;
 use std::path::Path;
 
-use tree::Parser;
+use self::tree::Parser;
 
 use crate::error::{Error, Result};
 

@@ -10,11 +10,13 @@ use super::run_warnings::warn_beforehand;
 use super::standing::{Dependents, tell_staying};
 use super::workspace::Purpose;
 use super::{Context, renamed};
-use crate::engine::{self, Approval, RunOptions, Session, StateCheck, StateNeed};
+use crate::engine;
+use crate::engine::{Approval, RunOptions, Session, StateCheck, StateNeed};
 use crate::error::{Error, Kind, Result};
 use crate::events::Events;
 use crate::model::{Backend, Project, RunCommand, RunPlan, Stack, StackId};
-use crate::stacks::{self, SharedState};
+use crate::stacks;
+use crate::stacks::SharedState;
 
 impl Prepared {
     /// Opens what the chosen stacks need, and what tells whether others depend on them.

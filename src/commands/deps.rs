@@ -10,7 +10,8 @@ use crate::model::Project;
 use crate::model::project::TofuSettings;
 use crate::project;
 use crate::report::{InstallProgress, Tone};
-use crate::tofu::{self, LocateRequest, Progress, ReleaseSource, Tofu};
+use crate::tofu;
+use crate::tofu::{LocateRequest, Progress, ReleaseSource, Tofu};
 
 /// Find, install or update the tofu this project uses
 ///

@@ -12,10 +12,10 @@ mod tofu_flags;
 
 use std::ffi::OsString;
 
+use self::line::Line;
+use self::surroundings::Surroundings;
 use crate::error::Error;
 use crate::model::Environment;
-use line::Line;
-use surroundings::Surroundings;
 
 /// What is said about a line that was typed.
 #[derive(Debug, Default)]

@@ -1,7 +1,8 @@
 //! Stacks that a reading command leaves out, because their state is not where it is looked for.
 
 use super::Context;
-use crate::engine::{self, Session};
+use crate::engine;
+use crate::engine::Session;
 use crate::error::{Error, Exit, Result};
 use crate::model::StackId;
 use crate::report::show_error;

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
+use self::example::Example;
+use self::folder::Folder;
 use super::Context;
 use super::again::program;
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::quoted;
 use crate::secrets::identities::FreshKey;
 use crate::trust::Consents;
-use example::Example;
-use folder::Folder;
 
 /// Make a project from an example
 ///

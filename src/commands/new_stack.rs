@@ -10,14 +10,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
+use self::copy::CopiedFile;
+use self::place::NewPlace;
 use super::Context;
 use super::stack_args::{StackArgs, stack_names};
 use super::workspace::Workspace;
 use crate::error::{Error, Exit, Result, io};
 use crate::model::{Backend, Project, Stack, StackId};
-use crate::stacks::{self, Relocation};
-use copy::CopiedFile;
-use place::NewPlace;
+use crate::stacks;
+use crate::stacks::Relocation;
 
 /// What an empty stack begins with.
 const EMPTY: &str =

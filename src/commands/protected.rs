@@ -5,7 +5,8 @@
 
 use super::Context;
 use super::request::Request;
-use crate::engine::{self, Approval, Session};
+use crate::engine;
+use crate::engine::{Approval, Session};
 use crate::error::{Error, Result};
 use crate::model::{RunCommand, RunPlan, StackId, StackRun, few, quoted};
 use crate::report::Asking;

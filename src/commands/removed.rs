@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Context;
-use crate::engine::{self, Session};
+use crate::engine;
+use crate::engine::Session;
 use crate::error::Result;
 use crate::model::StackId;
 

@@ -8,7 +8,8 @@ use super::workspace::Workspace;
 use crate::events::Events;
 use crate::model::{RunCommand, RunPlan, Stack};
 use crate::report::Unfinished;
-use crate::stacks::{self, StateRisk};
+use crate::stacks;
+use crate::stacks::StateRisk;
 
 /// Tells what to know before a run begins.
 pub(super) fn warn_beforehand(workspace: &Workspace, plan: &RunPlan, events: &Events) {

@@ -10,7 +10,8 @@ use super::headings::CHOOSING;
 use crate::model::Stack;
 use crate::model::quoted;
 use crate::project;
-use crate::stacks::{self, Selection};
+use crate::stacks;
+use crate::stacks::Selection;
 
 /// Which stacks a command is about.
 #[derive(Args, Clone, Debug, Default)]

@@ -16,7 +16,8 @@ use crate::engine::RemovedStack;
 use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, Stack, StackId, counted};
 use crate::report::{Terminal, Tone};
-use crate::stacks::{self, Selection, SharedState};
+use crate::stacks;
+use crate::stacks::{Selection, SharedState};
 
 /// List the stacks, their layers, dependencies and backends
 ///

@@ -12,7 +12,8 @@ use super::workspace::Workspace;
 use crate::backends;
 use crate::error::{Error, Result};
 use crate::model::{Stack, StackId, StackWorkspace, WorkspaceOrigin};
-use crate::stacks::{self, Selection, SettingsBook};
+use crate::stacks;
+use crate::stacks::{Selection, SettingsBook};
 
 /// Commands that touch no state, so that the caller's `TF_WORKSPACE` is not about them.
 const ELSEWHERE: [&str; 7] = ["completions", "doctor", "fmt", "new-stack", "stacks", "test", "validate"];

@@ -11,9 +11,11 @@ use super::stack_args::StackArgs;
 use super::trust::{gate, things};
 use super::var_args::VarArgs;
 use super::way_to_stacks::way_to_stacks;
-use crate::backends::{self, StatePlace};
+use crate::backends;
+use crate::backends::StatePlace;
+use crate::engine;
 use crate::engine::{
-    self, Given, GivenItem, RemovedStack, Session, SessionParts, StackSecrets, StateNeed, Unopened,
+    Given, GivenItem, RemovedStack, Session, SessionParts, StackSecrets, StateNeed, Unopened,
 };
 use crate::error::{Error, Result};
 use crate::events::Events;
@@ -23,7 +25,8 @@ use crate::project;
 use crate::report::{Console, PlanOutput, Tone, listen, passphrase_prompt};
 use crate::secrets::identities::Prompt;
 use crate::secrets::keyring::{KeyPlaces, KeyTrust, Keyring};
-use crate::stacks::{self, EarlyVariables, Selection, SettingsBook};
+use crate::stacks;
+use crate::stacks::{EarlyVariables, Selection, SettingsBook};
 use crate::tofu::plugin_cache::with_plugin_cache;
 use crate::trust::Thing;
 

@@ -1,151 +1,21 @@
-//! A run from its first event to its last.
-//!
-//! Stacks run side by side as the schedule allows. What is done with each is in
-//! `alone` (init, validate, plan, drift, test: every stack for itself) and in `changing`
-//! (apply, destroy: shown, approved, in order); how each ends is in `finishing`. Begin
-//! at [`run`].
+//! A run over many stacks: which starts when, who says yes, how each ends. Begin at [`run`].
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
+mod conduct;
+mod conductor;
+mod consent;
+mod finish;
+mod former_names;
+mod independent;
+mod options;
+mod ordered;
+mod question;
+mod resolve;
+mod saved_run;
+mod schedule;
+mod side_by_side;
+mod tally;
 
-use super::conductor::Conductor;
-use super::finishing::{report, seconds};
-use super::known_states::{note_missing, note_state, tell_noted};
-use super::options::RunOptions;
-use super::session::Session;
-use super::state_check::StateCheck;
-use crate::error::Error;
-use crate::events::RunEvent;
-use crate::model::{PlanMode, RunCommand, RunPlan, RunReport, StackId, StackResult, StackRun};
-
-/// Makes a plan of a run happen.
-pub async fn run(session: &Session, plan: &RunPlan, options: &RunOptions, check: StateCheck) -> RunReport {
-    let conducted = async {
-        let conductor = Conductor::begin(session, plan, options);
-        conductor.leave_out(check.problems);
-        conductor.set_apart(&check.shared);
-        conductor.conduct().await;
-        conductor.note_states().await;
-        conductor.end()
-    };
-    tokio::select! {
-        report = conducted => report,
-        never = tell_interrupts(session) => match never {},
-    }
-}
-
-/// Tells each request to stop as it comes.
-async fn tell_interrupts(session: &Session) -> Infallible {
-    let mut interrupts = session.interrupts.clone();
-    let mut told = interrupts.count();
-    loop {
-        told = interrupts.beyond(told).await;
-        session.events.emit(RunEvent::Interrupted { times: told });
-    }
-}
-
-impl Conductor<'_> {
-    async fn conduct(&self) {
-        match self.plan.command {
-            RunCommand::Init
-            | RunCommand::Validate
-            | RunCommand::Plan
-            | RunCommand::Drift
-            | RunCommand::Test => self.each_alone().await,
-            RunCommand::Apply | RunCommand::Destroy => self.plan_approve_apply().await,
-        }
-    }
-
-    /// Finishes the stacks whose state must be brought along first; a run that changes anything then does
-    /// nothing at all.
-    fn leave_out(&self, problems: BTreeMap<StackId, Error>) {
-        let mine = |run: &&&StackRun| problems.contains_key(&run.stack.id);
-        let first = self.runs.iter().find(mine).map(|run| run.stack.id.clone());
-        // One that feeds a chosen stack without being chosen is told by the stacks that need it.
-        let others = problems.iter().find(|(id, _)| !self.numbers.contains_key(id));
-        for run in &self.runs {
-            let id = &run.stack.id;
-            let feeds = |id: &StackId| run.inputs.values().any(|from| from.stack == *id);
-            let upstream = || problems.iter().find(|(id, _)| feeds(id));
-            match problems.get(id).or_else(|| upstream().map(|(_, error)| error)) {
-                Some(error) => self.finish_stopped(run, error.clone().into(), self.started),
-                None if !self.plan.command.is_ordered() => {}
-                None => {
-                    let Some(cause) = first.as_ref().or(others.map(|(id, _)| id)) else { continue };
-                    let reason =
-                        format!("nothing was begun: the state of {cause} must be brought along first");
-                    self.finish(run, report(run, StackResult::Skipped).with_reason(reason), self.started);
-                }
-            }
-        }
-    }
-
-    /// Finishes the stacks that share a state, and those that are said to depend on them; all others run,
-    /// on higher layers as well.
-    fn set_apart(&self, shared: &BTreeMap<StackId, Error>) {
-        let mut apart: BTreeSet<&StackId> = BTreeSet::new();
-        for run in &self.runs {
-            let id = &run.stack.id;
-            if self.is_done(run) {
-                continue;
-            }
-            let blocker = run.after.iter().find(|before| apart.contains(before) && self.is_bound(id, before));
-            match (shared.get(id), blocker) {
-                (Some(error), _) => self.finish_stopped(run, error.clone().into(), self.started),
-                (None, Some(blocker)) => {
-                    let reason = format!("{blocker} did not succeed");
-                    self.finish(run, report(run, StackResult::Skipped).with_reason(reason), self.started);
-                }
-                (None, None) => continue,
-            }
-            self.tally.borrow_mut().leave(id);
-            apart.insert(id);
-        }
-    }
-
-    /// Returns whether one of two stacks is said to depend on the other, not only by its layer.
-    fn is_bound(&self, one: &StackId, other: &StackId) -> bool {
-        let needs = |id: &StackId, other: &StackId| {
-            self.numbers.get(id).is_some_and(|number| self.runs[*number].stack.depends_on.contains(other))
-        };
-        needs(one, other) || needs(other, one)
-    }
-
-    /// Notes the states that this run found and `infra.lock` lacks.
-    async fn note_states(&self) {
-        let writes = matches!(self.plan.command, RunCommand::Init | RunCommand::Apply);
-        if writes {
-            let begun = |run: &&&StackRun| self.is_sound(&run.stack.id);
-            let ids: Vec<StackId> = self.runs.iter().filter(begun).map(|run| run.stack.id.clone()).collect();
-            note_missing(self.session, &ids).await;
-            // What is passed on to `init` may be `-migrate-state`, which gives a state another lineage.
-            if self.plan.command == RunCommand::Init && !self.options.extra.is_empty() {
-                for id in &ids {
-                    note_state(self.session, id, PlanMode::Normal).await;
-                }
-            }
-        }
-        tell_noted(self.session);
-    }
-
-    fn is_sound(&self, id: &StackId) -> bool {
-        let result = self.tally.borrow().result_of(id);
-        matches!(result, Some(StackResult::Succeeded | StackResult::NoChanges))
-    }
-
-    fn end(self) -> RunReport {
-        let tally = self.tally.into_inner();
-        let report = RunReport {
-            run_id: self.options.run_id.clone(),
-            command: self.plan.command,
-            started: self.started,
-            duration_s: seconds(self.started, self.session.clock.now()),
-            exit_code: tally.exit(self.plan.command, self.options.detailed_exitcode).0,
-            stacks: tally.into_reports(&self.numbers),
-        };
-        // Plans that nobody reviewed end with the run that made them.
-        let _ = std::fs::remove_dir_all(&self.options.private_dir);
-        self.session.events.emit(RunEvent::RunFinished { report: report.clone() });
-        report
-    }
-}
+pub use conduct::run;
+pub(super) use conductor::Conductor;
+pub use options::{Approval, RunOptions, WhenToInit};
+pub use resolve::{GivenFiles, RunChoice, resolve_run_plan};

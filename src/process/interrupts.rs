@@ -8,7 +8,8 @@ use nix::sys::signal::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use super::suspension::{self, Groups};
+use super::suspension;
+use super::suspension::Groups;
 use crate::error::{Error, Result};
 
 /// How often this program was asked to stop; clones share the count.

@@ -24,9 +24,9 @@ pub use node::DataPlace;
 pub use read::{DataFile, Presence, sample_of};
 pub use schema::{cluster_schema, nodes_schema};
 
+use self::node::{Content, MapEntry, Node};
 use crate::error::{Error, Result};
 use crate::model::Values;
-use node::{Content, MapEntry, Node};
 
 /// Something that a person should know about the data, and that stops nothing.
 #[derive(Clone, Debug, Eq, PartialEq)]

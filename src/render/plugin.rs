@@ -17,7 +17,8 @@ use self::failure::failed;
 use super::settings::{RenderSettings, inside};
 use crate::error::{Error, Result};
 use crate::model::{Environment, Values};
-use crate::process::{self, Interrupts, Invocation};
+use crate::process;
+use crate::process::{Interrupts, Invocation};
 
 /// What Python runs; it prints one line of JSON.
 const PROGRAM: &str = include_str!("plugin/run_plugin.py");

@@ -15,11 +15,11 @@ use std::path::{Component, Path};
 
 use serde_json::Value;
 
+use self::makejinja_toml::MakejinjaToml;
 use super::sources::built_in;
 use crate::error::{Error, Result};
 use crate::model::Values;
 use crate::model::project::{ConfigureSettings, Delimiters, Undefined};
-use makejinja_toml::MakejinjaToml;
 
 /// The conventional folder of templates.
 const INPUT: &str = "templates/config";

@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use self::board::Board;
+use self::stack_output::StackOutput;
 use super::ending::{Causes, Scope, Warnings};
 use super::failure::show_hints;
 use super::listen::Report;
@@ -20,8 +22,6 @@ use super::plan_view::{Details, Listed, visible};
 use super::screen::{Live, Terminal, Tone, Verbosity, padded, shortened, text_width};
 use crate::events::{NumberedEvent, Question, RunEvent};
 use crate::model::{Diagnostic, LockHolder, ResourceChange, RunCommand, Severity, StackId, Step, few};
-use board::Board;
-use stack_output::StackOutput;
 
 /// Returns the room for ids beside signs, words and times.
 fn id_room(columns: usize) -> usize {

@@ -14,9 +14,9 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use self::record::Record;
+use self::shred::shred;
 pub use place::EditPlace;
-use record::Record;
-use shred::shred;
 use zeroize::Zeroizing;
 
 use crate::error::{Result, io};

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
+use self::key::{Key, Locked, Parsed};
 pub use fresh::FreshKey;
-use key::{Key, Locked, Parsed};
 pub use recipient::Recipient;
 pub(crate) use sources::is_outside;
 pub use sources::{FoundKeys, Sources, load};

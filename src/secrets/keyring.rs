@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-use super::identities::{self, FoundKey, Identities, Prompt, Sources};
+use super::identities;
+use super::identities::{FoundKey, Identities, Prompt, Sources};
 pub use super::key_trust::KeyTrust;
 use super::sops::{CreationRules, Format, Input, Layout, SopsFile, is_encrypted, recipients_of};
-use super::vault::{
-    self, PasswordOrigins, Passwords, is_vault, password_program, vault_ids, withheld_password,
-};
+use super::vault;
+use super::vault::{PasswordOrigins, Passwords, is_vault, password_program, vault_ids, withheld_password};
 use crate::error::{Error, Kind, Result, io};
 use crate::model::Environment;
 use crate::model::project::SecretsSettings;

@@ -21,9 +21,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use forms::Forms;
-use matcher::Matcher;
-use scan::Scan;
+use self::forms::Forms;
+use self::matcher::Matcher;
+use self::scan::Scan;
 pub use stream::Stream;
 
 use crate::error::Result;

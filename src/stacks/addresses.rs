@@ -92,8 +92,8 @@ fn unseen(folder: &ReadFolder) -> impl Iterator<Item = &String> {
 mod tests {
     use std::fs;
 
-    use super::super::folder::Folder;
     use super::*;
+    use crate::stacks::folder::Folder;
 
     /// Writes files and returns the addresses that the folder `stack` declares.
     fn addresses(files: &[(&str, &str)]) -> Vec<String> {

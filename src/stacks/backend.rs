@@ -129,8 +129,8 @@ fn has(backend: &Backend, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::stack;
     use super::*;
+    use crate::stacks::sample::stack;
     use crate::syntax::setting::{Setting, Settings};
 
     /// Returns the risks of a stack with this block.

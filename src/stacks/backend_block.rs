@@ -8,7 +8,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::error::Result;
-use crate::syntax::{self, Block, Body};
+use crate::syntax;
+use crate::syntax::{Block, Body};
 
 /// A backend block that is to be written.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::{self, Miss};
+use super::names;
+use super::names::Miss;
 use super::settings::{Pattern, SettingsBook, is_glob, settings_for};
 use crate::error::{Error, Result};
 use crate::model::project::OutputRef;

@@ -55,8 +55,8 @@ pub fn reasons(project: &Project, stacks: &[Stack], stack: &Stack, on: &BTreeSet
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{ids, stack, stacks};
     use super::*;
+    use crate::stacks::sample::{ids, stack, stacks};
 
     fn names(ids: &[StackId]) -> Vec<&str> {
         ids.iter().map(StackId::as_str).collect()

@@ -164,8 +164,8 @@ fn dot_text(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{ids, stack, stacks};
     use super::*;
+    use crate::stacks::sample::{ids, stack, stacks};
 
     fn sample() -> Vec<Stack> {
         vec![stack("01-hypervisors/pve1", &[]), stack("02-platforms/a \"b\"", &["dns"]), stack("dns", &[])]

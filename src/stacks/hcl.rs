@@ -2,8 +2,9 @@
 //! resources are not looked into. Begin at [`read`].
 
 use super::facts::{BackendBlock, Facts, ModuleBlock, RemoteState};
+use crate::syntax;
 use crate::syntax::setting::{Setting, Settings};
-use crate::syntax::{self, Attribute, Block, Body, Fault};
+use crate::syntax::{Attribute, Block, Body, Fault};
 
 /// Adds what a file says to the facts of its folder; returns where it makes no sense.
 pub fn read(text: &str, file: &str, facts: &mut Facts) -> Option<Fault> {

@@ -2,7 +2,8 @@
 //! by its labels. Begin at [`read`].
 
 use super::facts::{BackendBlock, Facts, ModuleBlock, RemoteState};
-use crate::syntax::json::{self, JsonEntry as Entry, Node};
+use crate::syntax::json;
+use crate::syntax::json::{JsonEntry as Entry, Node};
 use crate::syntax::setting::{Setting, Settings};
 use crate::syntax::{Fault, line_and_column};
 

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::names::{self, Miss, quoted};
+use super::names;
+use super::names::{Miss, quoted};
 use super::place::{Part, Place};
 use crate::error::{Error, Result};
 use crate::model::{Stack, StackId};

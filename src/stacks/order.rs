@@ -221,8 +221,8 @@ fn split_at_layer(id: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{ids, stack, stacks};
     use super::*;
+    use crate::stacks::sample::{ids, stack, stacks};
 
     /// Returns the waves as text: commas within a wave, bars between.
     fn text(layers: Layers, stacks: &[Stack], chosen: &[StackId], direction: Direction) -> String {

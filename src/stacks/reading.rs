@@ -14,7 +14,8 @@ use super::files::is_json;
 use super::folder::Folder;
 use super::{hcl, json};
 use crate::model::fingerprint::Fingerprint;
-use crate::syntax::{self, Fault, line_and_column};
+use crate::syntax;
+use crate::syntax::{Fault, line_and_column};
 
 /// How many folders make another thread worth its start.
 const FOLDERS_PER_THREAD: usize = 16;

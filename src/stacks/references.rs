@@ -10,7 +10,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::files::is_json;
-use crate::syntax::{self, Attribute, Block, Body};
+use crate::syntax;
+use crate::syntax::{Attribute, Block, Body};
 
 /// Names of variables and of local values.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

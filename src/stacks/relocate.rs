@@ -9,8 +9,9 @@ use super::backend_block::quoted_text;
 use super::state_key::{StateKey, renamed};
 use crate::error::Result;
 use crate::model::{Stack, StackId, without_dots};
+use crate::syntax;
 use crate::syntax::setting::Setting;
-use crate::syntax::{self, Block, Body};
+use crate::syntax::{Block, Body};
 
 /// A copy of a stack.
 #[derive(Clone, Copy, Debug)]

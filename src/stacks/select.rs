@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::graph::{Graph, closure};
 use super::misses::{listed, nowhere, or_unknown, outside, unresolved, without_stacks};
-use super::names::{self, Miss};
+use super::names;
+use super::names::Miss;
 use super::narrow::narrow;
 use super::order::{Direction, Order};
 use super::place::{Found, Place, is_path};
@@ -218,9 +219,9 @@ fn widen(
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{stack, stacks};
     use super::*;
     use crate::error::Kind;
+    use crate::stacks::sample::{stack, stacks};
 
     const IDS: [&str; 5] =
         ["01-hypervisors/pve1", "02-platforms/dns", "02-platforms/k8s-prod", "03-legacy/dns", "tools"];

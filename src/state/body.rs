@@ -248,8 +248,8 @@ fn is_sum_of(header: &HeaderValue, bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Limits;
     use super::*;
+    use crate::state::Limits;
 
     const STALL: Duration = Duration::from_millis(50);
 

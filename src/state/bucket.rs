@@ -100,9 +100,9 @@ fn retries() -> RetryConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::super::StorePlace;
     use super::*;
     use crate::error::Kind;
+    use crate::state::StorePlace;
 
     fn bucket(url: &str) -> Bucket {
         match StorePlace::parse(url, std::path::Path::new("/")).expect("a place") {

@@ -135,8 +135,8 @@ mod tests {
     use object_store::memory::InMemory;
     use object_store::{ObjectStoreExt as _, PutPayload};
 
-    use super::super::entry::{Entry, Header, Version};
     use super::*;
+    use crate::state::entry::{Entry, Header, Version};
 
     /// Stores an entry with a long header and returns what comes out again.
     async fn through(store: Arc<dyn ObjectStore>, body: &[u8]) -> (u64, Vec<u8>) {

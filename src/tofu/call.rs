@@ -21,12 +21,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use self::narration::narrated;
+use self::variable_flags::{joined, with_variables};
 use super::variables::{Assignment, VariableSource, to_tfvars};
 pub use crate::model::PlanMode;
 use crate::model::project::BackendConfig;
 use crate::process::Invocation;
-use narration::narrated;
-use variable_flags::{joined, with_variables};
 
 /// Returns what tells tofu what a plan is for.
 const fn mode_flag(mode: PlanMode) -> Option<&'static str> {

@@ -18,13 +18,13 @@ use semver::Version;
 
 use self::download::Failure;
 use self::place::{InstallPlace, Staging};
-pub use self::receipt::{Origin, Receipt, receipt};
-pub use self::release::newest_release;
 use super::binary::{KnownVersions, LocateRequest, Progress, Tofu, TofuSource, ask_version, on_path};
 use super::version::{Flavour, Identity};
 use crate::error::{Error, Result};
 use crate::model::Environment;
 use crate::process::is_executable;
+pub use receipt::{Origin, Receipt, receipt};
+pub use release::newest_release;
 
 /// One install on its way: what is asked for, where it is put together, who is told.
 #[derive(Clone, Copy)]

@@ -4,7 +4,8 @@ use super::generate::derive_file;
 use super::samples::copy_samples;
 use crate::error::Result;
 use crate::model::Project;
-use crate::project::{self, Data, DataFile, DataWarning, KeyLevel, OddKey, cluster_schema};
+use crate::project;
+use crate::project::{Data, DataFile, DataWarning, KeyLevel, OddKey, cluster_schema};
 use crate::render::settings::resolve;
 use crate::render::{ReadKeys, Readers, RenderSettings, SourceFile, load_inputs, plugin};
 

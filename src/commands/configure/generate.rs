@@ -4,16 +4,19 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::data_check::{self, Checked};
+use super::data_check;
+use super::data_check::Checked;
 use super::{plugins, seal};
 use crate::commands::Context;
 use crate::error::{Error, Result};
 use crate::model::{Project, Values};
-use crate::project::{self, DataFile};
+use crate::project;
+use crate::project::DataFile;
+use crate::render;
 use crate::render::changes::Overwrite;
 use crate::render::settings::resolve;
 use crate::render::{
-    self, Engine, GeneratedFile, Inputs, RenderSettings, SourceFile, Surroundings, evaluate_derivations,
+    Engine, GeneratedFile, Inputs, RenderSettings, SourceFile, Surroundings, evaluate_derivations,
     load_inputs, render_tree,
 };
 use crate::report::{Tone, Verbosity};

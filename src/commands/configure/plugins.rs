@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::model::project::PythonPlugins;
 use crate::model::{Project, Values};
 use crate::render::RenderSettings;
-use crate::render::plugin::{self, Permission, PluginCall, Plugins};
+use crate::render::plugin;
+use crate::render::plugin::{Permission, PluginCall, Plugins};
 use crate::report::{Asking, Tone};
 use crate::trust::UNTRUSTED;
 

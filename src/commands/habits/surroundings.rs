@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use super::line::Line;
 use crate::commands::again::shell_folder;
 use crate::model::{Environment, Project, Stack, StackId};
-use crate::stacks::{self, Selection};
-use crate::{project, stacks::discover};
+use crate::project;
+use crate::stacks;
+use crate::stacks::Selection;
+use crate::stacks::discover;
 
 /// The project around a line that was typed, if there is one.
 #[derive(Debug, Default)]

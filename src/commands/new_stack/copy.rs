@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result, io};
 use crate::model::Backend;
 use crate::model::layout::is_tofu_file;
-use crate::stacks::{self, Relocation};
+use crate::stacks;
+use crate::stacks::Relocation;
 
 /// A file of the new stack.
 #[derive(Debug)]

@@ -10,8 +10,9 @@ use crate::commands::Context;
 use crate::commands::headings::OUTPUT;
 use crate::commands::stack_args::StackArgs;
 use crate::commands::workspace::{Purpose, Workspace};
+use crate::engine;
 use crate::engine::{
-    self, NEXT_PASSPHRASE, NewPassphrase, PASSPHRASE, PassphraseMove, Rewrite, RewriteOutcome, Session,
+    NEXT_PASSPHRASE, NewPassphrase, PASSPHRASE, PassphraseMove, Rewrite, RewriteOutcome, Session,
 };
 use crate::error::{Error, Exit, Result, io};
 use crate::model::StackId;

@@ -6,7 +6,8 @@ use super::asking::{StackOrAll, StateQuestion, check_can_ask};
 use crate::backends::KeptAt;
 use crate::commands::Context;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, Adopted, Forgetting, Forgotten, StateNeed};
+use crate::engine;
+use crate::engine::{Adopted, Forgetting, Forgotten, StateNeed};
 use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, StackId, counted};
 

@@ -4,7 +4,8 @@ use crate::commands::Context;
 use crate::commands::workspace::Workspace;
 use crate::model::StackId;
 use crate::report::Tone;
-use crate::stacks::{self, Reader};
+use crate::stacks;
+use crate::stacks::Reader;
 
 /// Names who reads these states where they are now.
 pub(super) fn tell_readers<'a>(

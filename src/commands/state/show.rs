@@ -7,7 +7,8 @@ use crate::commands::Context;
 use crate::commands::stack_args::{StackArgs, stack_names};
 use crate::commands::var_args::VarArgs;
 use crate::commands::workspace::{Purpose, Workspace};
-use crate::engine::{self, WithoutCopy};
+use crate::engine;
+use crate::engine::WithoutCopy;
 use crate::error::{Exit, Result};
 use crate::tofu::call::StateEdit;
 

@@ -11,7 +11,6 @@ mod variables;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-pub(in crate::commands) use self::credential_files::credential_files;
 use self::key_programs::key_programs;
 use self::tofu_data::tofu_data;
 use self::variables::is_harmless;
@@ -29,6 +28,7 @@ use crate::secrets::keyring::{KeyTrust, Keyring};
 use crate::secrets::vault;
 use crate::tofu;
 use crate::trust::{Thing, ThingKind};
+pub(in crate::commands) use credential_files::credential_files;
 
 /// Settings of tofu's command line that a tree may bring.
 const CLI_CONFIGS: [&str; 2] = [".terraformrc", ".tofurc"];

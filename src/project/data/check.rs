@@ -11,7 +11,8 @@ use ipnet::IpNet;
 use regex::Regex;
 use serde_json::Value;
 
-use super::fault::{self, Fault};
+use super::fault;
+use super::fault::Fault;
 use super::node::{Content, DataPlace, MapEntry, Node, given, join};
 use super::{DataWarning, misspelt_keys};
 use crate::model::nearest;

@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use super::node::{Content, MapEntry, Node};
-use super::read::{self, DataFile};
+use super::read;
+use super::read::DataFile;
 use super::{documents, no_map};
 use crate::error::{Error, Result};
 use crate::model::{Derivation, Formula};

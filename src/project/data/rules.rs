@@ -11,7 +11,8 @@ use ipnet::IpNet;
 use serde_json::Value;
 
 use super::check::Checker;
-use super::fault::{self, Fault};
+use super::fault;
+use super::fault::Fault;
 use super::node::{Content, MapEntry, Node, given};
 use super::schema::{ENABLING, NEEDED, cluster_schema, nodes_schema};
 use super::{DataWarning, misspelt_keys};

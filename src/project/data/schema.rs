@@ -10,8 +10,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use cluster::ClusterData;
-use nodes::NodesData;
+use self::cluster::ClusterData;
+use self::nodes::NodesData;
 
 /// Returns the schema that editors check `cluster.yaml` with.
 pub fn cluster_schema() -> Value {

@@ -84,7 +84,7 @@ mod tests {
             values[key] = value.clone();
         }
         let Value::Object(mut values) = values else { return Values::new() };
-        super::super::derive(&mut values);
+        crate::render::derive::derive(&mut values);
         values
     }
 

@@ -12,7 +12,8 @@ use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment as Jinja, Output, State, UndefinedBehavior};
 
 use super::limits::{MAX_STEPS, MAX_TEXT, MAX_WRITTEN};
-use super::python::{self, from_json};
+use super::python;
+use super::python::from_json;
 use super::rewrite::{Rewritten, Tokens};
 use super::surroundings::Surroundings;
 use super::{fault, filters, functions, rewrite, undefined};

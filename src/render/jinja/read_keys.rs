@@ -13,10 +13,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use self::names::{Meaning, Names, begins, steps};
 use super::rewrite::{Kind, Token, Tokens, tags_in};
 use crate::model::{Derivation, Formula};
 use crate::render::settings::Marks;
-use names::{Meaning, Names, begins, steps};
 
 /// What shows or goes through all keys of a map.
 const WHOLE: &[&str] =

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::walk::{self, Listed, ListedKind};
+use super::walk;
+use super::walk::{Listed, ListedKind};
 use crate::model::Fingerprint;
 use crate::model::project::ConfigureSettings;
 use crate::render::jinja::MAX_FILE;

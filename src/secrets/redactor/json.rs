@@ -54,7 +54,7 @@ mod tests {
 
         let shown = redactor.keys(json!(["object", {"s3cret": "string"}]));
 
-        assert_eq!(shown, json!(["object", {super::super::MASK: "string"}]));
+        assert_eq!(shown, json!(["object", {crate::secrets::redactor::MASK: "string"}]));
     }
 
     #[test]
@@ -63,7 +63,7 @@ mod tests {
 
         let shown = redactor.value(json!({"a": ["x s3cret", 18443, 1, true, null], "s3cret": {"b": "open"}}));
 
-        let mask = super::super::MASK;
+        let mask = crate::secrets::redactor::MASK;
         assert_eq!(shown, json!({"a": [format!("x {mask}"), mask, 1, true, null], mask: {"b": "open"}}));
     }
 }

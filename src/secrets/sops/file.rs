@@ -9,20 +9,22 @@ mod recipients;
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-pub use self::recipients::{RecipientChange, updated_keys};
 use super::cipher::{Cipher, Ivs};
 use super::creation_rules::CreationRule;
 use super::format::Format;
 use super::keys::{DataKey, Group, Which, foreign_key, needed, unwrap_data_key, wrap_data_key};
-use super::mac::{self, MacScope};
+use super::mac;
+use super::mac::MacScope;
 use super::metadata::Metadata;
 use super::refusal::{about_file, refused};
 use super::seal::{Memory, Scheme, open, seal};
 use super::selection::Selection;
-use super::stores::{self, Layout};
+use super::stores;
+use super::stores::Layout;
 use super::tree::{Document, Item, TreePath, Value};
 use crate::error::{Error, Kind, Result};
 use crate::secrets::identities::Identities;
+pub use recipients::{RecipientChange, updated_keys};
 
 /// A file as it lies on the disk, and how it is laid out when it is written.
 #[derive(Clone, Copy)]

@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-use super::cipher::{self, Rejected};
+use super::cipher;
+use super::cipher::Rejected;
 use super::envelope::{DEFAULT_LABEL, Envelope, Flaw, Header};
 use super::is_vault;
 use super::opened::Opened;

@@ -10,7 +10,8 @@ use super::found::LocateRequest;
 use super::known_versions::KnownVersions;
 use crate::error::{Error, Result};
 use crate::model::Environment;
-use crate::process::{self, Captured, Invocation, is_executable};
+use crate::process;
+use crate::process::{Captured, Invocation, is_executable};
 use crate::tofu::version::Identity;
 
 /// How often a binary that is still held open for writing is tried again.

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use super::Job;
 use crate::error::{Error, Result, io};
 use crate::model::Environment;
-use crate::process::{self, Invocation, Stream};
+use crate::process;
+use crate::process::{Invocation, Stream};
 use crate::tofu::binary::Progress;
 
 const MODULE: &str = "github.com/opentofu/opentofu";

@@ -8,8 +8,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::model::Environment;
+use crate::syntax;
 use crate::syntax::setting::Setting;
-use crate::syntax::{self, Block, Document};
+use crate::syntax::{Block, Document};
 
 /// How deep a package lies: host, namespace, name, version, platform.
 const DEPTH: usize = 5;

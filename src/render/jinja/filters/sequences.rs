@@ -4,8 +4,9 @@ use minijinja::value::{Kwargs, Tuple, Value, ValueKind};
 use minijinja::{Environment, Error, State, filters};
 
 use crate::render::jinja::fault::fault;
+use crate::render::jinja::python;
 use crate::render::jinja::python::{
-    self, Arguments, Dict, Given, Group, Joiner, List, add, check_text, defined, items_of, pairs_of,
+    Arguments, Dict, Given, Group, Joiner, List, add, check_text, defined, items_of, pairs_of,
     split_arguments,
 };
 

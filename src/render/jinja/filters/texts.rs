@@ -3,7 +3,8 @@
 use minijinja::value::{Tuple, Value};
 use minijinja::{Environment, Error, State};
 
-use crate::render::jinja::python::{self, Arguments, Given, check_text, defined};
+use crate::render::jinja::python;
+use crate::render::jinja::python::{Arguments, Given, check_text, defined};
 
 /// Adds the filters.
 pub fn add_to(env: &mut Environment<'_>) {

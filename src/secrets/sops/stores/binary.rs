@@ -2,8 +2,8 @@
 
 use zeroize::Zeroizing;
 
-use super::super::tree::{Document, Item, Value, find};
 use crate::error::{Error, Result};
+use crate::secrets::sops::tree::{Document, Item, Value, find};
 
 const DATA: &str = "data";
 

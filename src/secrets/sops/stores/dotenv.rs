@@ -2,9 +2,9 @@
 
 use zeroize::Zeroizing;
 
-use super::super::tree::{Comment, Document, Item, Value};
 use super::flat;
 use crate::error::{Error, Result};
+use crate::secrets::sops::tree::{Comment, Document, Item, Value};
 
 pub(super) fn load(bytes: &[u8]) -> Result<Vec<Document>> {
     let mut items = Document::new();

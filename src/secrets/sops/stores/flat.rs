@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::tree::{Item, ListEntry, Value};
 use super::number;
 use crate::error::{Error, Result};
+use crate::secrets::sops::tree::{Item, ListEntry, Value};
 
 const MAP: &str = "__map_";
 const LIST: &str = "__list_";

@@ -3,9 +3,9 @@
 //! A section's comment is its first item, a key's comment the item behind the key: that is
 //! the order in which sops encrypts them. Comments below the last key are lost, as in sops.
 
-use super::super::tree::{Comment, Document, Item, Value};
 use super::flat;
 use crate::error::{Error, Result};
+use crate::secrets::sops::tree::{Comment, Document, Item, Value};
 
 /// The section of the keys above the first header.
 const DEFAULT: &str = "DEFAULT";

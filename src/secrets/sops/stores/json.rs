@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::super::tree::{Document, Item, ListEntry, Value};
 use super::number;
 use crate::error::{Error, Result};
+use crate::secrets::sops::tree::{Document, Item, ListEntry, Value};
 
 /// Reads an object.
 pub(super) fn load(bytes: &[u8]) -> Result<Vec<Document>> {

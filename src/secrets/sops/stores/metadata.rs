@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use zeroize::Zeroizing;
 
-use super::super::format::Format;
-use super::super::tree::{Document, Item, Value};
 use super::flat;
 use crate::error::{Error, Result};
+use crate::secrets::sops::format::Format;
+use crate::secrets::sops::tree::{Document, Item, Value};
 
 const KEY: &str = "sops";
 const PREFIX: &str = "sops_";

@@ -15,8 +15,8 @@ mod timestamp;
 mod to_tree;
 mod token;
 
-use super::super::tree::Document;
 use crate::error::{Error, Result};
+use crate::secrets::sops::tree::Document;
 
 /// What a text is for: an encrypted file means what sops wrote, plaintext what sops reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +45,8 @@ pub(super) fn write(documents: &[Document], indent: usize, purpose: Purpose) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tree::{Item, Value, find};
     use super::*;
+    use crate::secrets::sops::tree::{Item, Value, find};
 
     fn again(text: &str) -> String {
         String::from_utf8(write(&load(text.as_bytes(), Purpose::Plain).unwrap(), 4, Purpose::Encrypted))

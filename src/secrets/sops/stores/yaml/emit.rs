@@ -5,11 +5,12 @@
 
 use base64::Engine as _;
 
-use super::super::super::tree::{Comment, Document, Item, ListEntry, Value};
-use super::super::number;
 use super::Purpose;
 use super::page::{Leaves, Notes, Page};
-use super::style::{self, Style};
+use super::style;
+use super::style::Style;
+use crate::secrets::sops::stores::number;
+use crate::secrets::sops::tree::{Comment, Document, Item, ListEntry, Value};
 
 /// Keys longer than this stand behind a question mark.
 const SIMPLE_KEY: usize = 128;

@@ -4,7 +4,8 @@
 //! leaves one empty follows from them. It knows nothing of maps and lists.
 
 use super::Purpose;
-use super::style::{self, Style};
+use super::style;
+use super::style::Style;
 
 /// Comments of the event that is being written.
 #[derive(Debug, Default)]

@@ -10,12 +10,14 @@ use std::rc::Rc;
 use granit_parser::ScalarStyle;
 use zeroize::Zeroizing;
 
-use super::super::MAX_DEPTH;
 use super::Purpose;
 use super::node::{Content, Lines, Node, Root, Scalar};
-use super::placing::{self, Placed, Relation};
-use super::token::{self, Kind, Mark, Token};
+use super::placing;
+use super::placing::{Placed, Relation};
+use super::token;
+use super::token::{Kind, Mark, Token};
 use crate::error::{Error, Result};
+use crate::secrets::sops::stores::MAX_DEPTH;
 
 /// Reads the documents of a text.
 pub(super) fn parse(text: &str, purpose: Purpose) -> Result<Vec<Root>> {
@@ -152,7 +154,7 @@ impl<'a> Parser<'a> {
     pub(super) fn node(&mut self, place: NodePlace) -> Result<Node> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(super::super::too_deep().at(self.mark().place()));
+            return Err(crate::secrets::sops::stores::too_deep().at(self.mark().place()));
         }
         let node = self.node_at_depth(place);
         self.depth -= 1;

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use zeroize::Zeroizing;
 
-use super::super::super::tree::Value;
 use super::timestamp;
+use crate::secrets::sops::tree::Value;
 
 /// Why a scalar has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

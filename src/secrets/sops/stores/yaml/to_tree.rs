@@ -2,11 +2,12 @@
 //!
 //! Aliases are written out. Begin at [`document`].
 
-use super::super::super::tree::{Comment, Document, Item, ListEntry, Value};
 use super::node::{Content, Lines, Node, Root, Scalar};
-use super::resolve::{self, Unfit};
+use super::resolve;
+use super::resolve::Unfit;
 use super::token::Mark;
 use crate::error::{Error, Result};
+use crate::secrets::sops::tree::{Comment, Document, Item, ListEntry, Value};
 
 /// How many values aliases may stand for in one document.
 const MAX_ALIASED: usize = 100_000;
@@ -92,8 +93,8 @@ impl Tree {
         if self.aliased > MAX_ALIASED {
             return Err(Error::invalid("the aliases stand for too many values").at(mark.place()));
         }
-        if self.depth > super::super::MAX_DEPTH {
-            return Err(super::super::too_deep().at(mark.place()));
+        if self.depth > crate::secrets::sops::stores::MAX_DEPTH {
+            return Err(crate::secrets::sops::stores::too_deep().at(mark.place()));
         }
         Ok(())
     }

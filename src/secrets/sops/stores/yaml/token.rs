@@ -9,8 +9,8 @@ use granit_parser::{
     ErrorKind, Options, Parser, ScalarStyle, ScanError, Scanner, StrInput, Token as Raw, TokenType,
 };
 
-use super::super::MAX_DEPTH;
 use crate::error::{Error, Result};
+use crate::secrets::sops::stores::MAX_DEPTH;
 
 /// Line breaks to YAML 1.1, and so to sops, but not to 1.2.
 const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
@@ -112,7 +112,7 @@ fn syntax_error(error: &ScanError) -> Error {
     let marker = error.marker();
     let place = format!("line {}, column {}", marker.line(), marker.col() + 1);
     match error.kind() {
-        ErrorKind::RecursionLimitExceeded => super::super::too_deep().at(place),
+        ErrorKind::RecursionLimitExceeded => crate::secrets::sops::stores::too_deep().at(place),
         ErrorKind::UnknownAnchor => Error::invalid("an alias names an anchor that is not there").at(place),
         _ => Error::invalid("the text is not valid YAML").at(place),
     }

@@ -1,0 +1,392 @@
+//! Apply and destroy: plans that are shown, approved once, and carried out in order.
+//!
+//! Where somebody is to be asked, everything is planned first, so that one question can
+//! show it all. Then each stack has its turn when those before it are done. A plan that
+//! was made before a stack below was applied is made again in its turn, and goes on
+//! without a question only if it does nothing but what was shown. What needs a new yes is
+//! set aside until nothing else can run. Where saved plans alone are applied, `saved_run`
+//! looks at all of them first. Who is asked, and what, is in `asking`. Begin at `plan_approve_apply`.
+
+use std::cell::RefCell;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::conductor::{Conductor, Edges};
+use super::consent::Case;
+use super::options::Approval;
+use super::side_by_side::{Turn, work_through};
+use crate::engine::calls::Retries;
+use crate::engine::calls::Stop;
+use crate::engine::plan::SavedPlans;
+use crate::engine::stack::Comparison;
+use crate::engine::stack::{Applied, Fate};
+use crate::engine::stack::{Planned, ShownPlan, StackLife, Upstream};
+use crate::engine::state_check::note_state;
+use crate::model::{PlanDifference, RunCommand, StackError, StackId, StackRun};
+
+/// What lies on the desk of a stack between its turns.
+#[derive(Debug, Default)]
+pub struct Desk {
+    /// The plan, or why there is none.
+    pub outcome: Option<Result<Planned, Stop>>,
+    /// Whether it was made before the stacks below had their turn.
+    pub early: bool,
+    /// What somebody said yes to.
+    pub approved: Option<ShownPlan>,
+    /// Whether somebody said no.
+    pub declined: bool,
+    /// Whether the stack has its result already.
+    pub finished: bool,
+    /// Why its plan cannot be the last word yet, or is not the one that was shown.
+    pub note: Option<String>,
+    /// What of the plan was not shown before, if some of it was.
+    pub differences: Vec<PlanDifference>,
+    /// What went wrong before somebody had to be asked.
+    pub error: Option<StackError>,
+    /// What planning took; a person's thinking does not count.
+    pub spent: SignedDuration,
+}
+
+impl Desk {
+    pub fn plan(&self) -> Option<&Planned> {
+        self.outcome.as_ref()?.as_ref().ok()
+    }
+
+    /// A plan that was made in its turn and is still here needs a yes.
+    fn is_set_aside(&self) -> bool {
+        !self.early && self.plan().is_some()
+    }
+
+    /// Keeps a plan until somebody was asked about it.
+    fn set_aside(&mut self, planned: Planned, compared: Option<&Comparison>, spent: SignedDuration) {
+        self.note = compared.and_then(Comparison::note);
+        self.differences = compared.map(|compared| compared.differences().to_vec()).unwrap_or_default();
+        (self.outcome, self.spent, self.early) = (Some(Ok(planned)), spent, false);
+    }
+
+    /// Whether its plan is not the one that somebody was shown.
+    fn differs(&self) -> bool {
+        !self.early && self.note.is_some()
+    }
+
+    /// Whether what will be done cannot be shown yet.
+    pub fn is_unknown(&self) -> bool {
+        self.outcome.is_some() && !self.has_changes() && self.note.is_some()
+    }
+
+    pub fn has_changes(&self) -> bool {
+        self.plan().is_some_and(|planned| !planned.record.is_empty())
+    }
+
+    /// Whether a person decides about it even where reviewed plans need no question: somebody else
+    /// made its plan.
+    pub fn is_for_a_person(&self) -> bool {
+        self.approved.is_some() || self.plan().is_some_and(|planned| planned.foreign)
+    }
+}
+
+pub(super) type Desks = Vec<RefCell<Desk>>;
+
+/// Which stack before another will change something.
+#[derive(Clone, Copy, Debug, Default)]
+struct WaitsFor<'a> {
+    /// One whose values it uses.
+    used: Option<&'a StackId>,
+    /// Any one below it.
+    below: Option<&'a StackId>,
+}
+
+impl<'a> Conductor<'a> {
+    /// Plans, shows, asks and carries out.
+    pub async fn plan_approve_apply(&self) {
+        if self.runs.iter().all(|run| self.is_done(run)) {
+            return;
+        }
+        let desk = |run: &&StackRun| RefCell::new(Desk { finished: self.is_done(run), ..Desk::default() });
+        let desks: Desks = self.runs.iter().map(desk).collect();
+        match self.options.approval {
+            Approval::Ask => {
+                self.look_ahead(&desks).await;
+                self.ask_about(&those(&desks, Desk::has_changes), &desks).await;
+            }
+            Approval::Saved if !self.check_saved(&desks).await => return,
+            Approval::Saved | Approval::Given => {}
+        }
+        let mut schedule = self.schedule(Edges::Kept);
+        loop {
+            work_through(&mut schedule, |index| self.turn(self.runs[index], &desks[index])).await;
+            let open = those(&desks, Desk::is_set_aside);
+            if open.is_empty() {
+                return;
+            }
+            self.ask_about(&open, &desks).await;
+            open.into_iter().for_each(|index| schedule.take_up(index));
+        }
+    }
+
+    /// Plans everything as it stands today.
+    async fn look_ahead(&self, desks: &Desks) {
+        let mut schedule = self.schedule(Edges::Ignored);
+        work_through(&mut schedule, |index| self.plan_early(self.runs[index], &desks[index])).await;
+        let mut pending = vec![false; desks.len()];
+        for (index, run) in self.runs.iter().enumerate() {
+            if desks[index].borrow().finished {
+                continue;
+            }
+            // Nobody is asked about what cannot happen any more.
+            if self.is_held_back(run, self.since(&desks[index])) {
+                *desks[index].borrow_mut() = Desk { finished: true, ..Desk::default() };
+                continue;
+            }
+            let is_pending = |id: &&StackId| self.numbers.get(id).is_some_and(|earlier| pending[*earlier]);
+            let waits_for = match self.plan.command {
+                RunCommand::Apply => WaitsFor {
+                    used: run.stack.depends_on.iter().find(is_pending),
+                    below: run.after.iter().find(is_pending),
+                },
+                _ => WaitsFor::default(),
+            };
+            pending[index] = self.judge_early(run, &desks[index], waits_for).await;
+        }
+    }
+
+    async fn plan_early(&self, run: &'a StackRun, desk: &RefCell<Desk>) -> Turn {
+        if self.session.interrupts.any() || desk.borrow().finished {
+            return Turn::Ended;
+        }
+        let since = self.session.clock.now();
+        let outcome = self.plan_now(run, None).await;
+        let spent = self.session.clock.now().duration_since(since);
+        *desk.borrow_mut() = Desk { outcome: Some(outcome), early: true, spent, ..Desk::default() };
+        Turn::Ended
+    }
+
+    /// Finishes what needs no turn, and returns whether the stack will, or may, change something.
+    async fn judge_early(&self, run: &'a StackRun, desk: &RefCell<Desk>, waits_for: WaitsFor<'_>) -> bool {
+        let since = self.since(desk);
+        let Some(outcome) = desk.borrow_mut().outcome.take() else { return false };
+        let note = match (&outcome, waits_for.used.or(waits_for.below)) {
+            (Ok(planned), None) if planned.record.is_empty() => {
+                desk.borrow_mut().finished = true;
+                self.finish_unchanged(run, planned, since).await;
+                return false;
+            }
+            (Ok(_), None) => None,
+            (Ok(planned), Some(first)) if planned.record.is_empty() => {
+                waits_for.used.map(|_| format!("no changes today; planned again when {first} is applied"))
+            }
+            // A saved plan is taken as it is unless what it was made from changes.
+            (Ok(planned), Some(_)) if planned.reviewed && waits_for.used.is_none() => None,
+            (Ok(planned), Some(first)) if planned.reviewed => {
+                Some(format!("planned again when {first} is applied, if that changes what it uses"))
+            }
+            (Ok(_), Some(first)) => Some(format!("planned again when {first} is applied")),
+            (Err(Stop::Interrupted), _) => return false,
+            (Err(_), None) => {
+                desk.borrow_mut().finished = true;
+                self.finish_unplanned(run, outcome, since).await;
+                return false;
+            }
+            (Err(Stop::Deferred(reason)), Some(_)) => {
+                Some(format!("deferred {reason}; planned and asked about then"))
+            }
+            (Err(Stop::Failed(error)), Some(first)) => {
+                Some(format!("cannot be planned before {first} is applied: {}", error.summary))
+            }
+        };
+        let mut desk = desk.borrow_mut();
+        let unchanged = outcome.as_ref().is_ok_and(|planned| planned.record.is_empty());
+        // Shown as nothing to do: whatever comes of it later was not shown.
+        desk.approved = outcome.as_ref().ok().filter(|_| unchanged).map(Planned::as_shown);
+        (desk.outcome, desk.note) = (Some(outcome), note);
+        true
+    }
+
+    async fn finish_unplanned(&self, run: &'a StackRun, outcome: Result<Planned, Stop>, since: Timestamp) {
+        match outcome {
+            Err(Stop::Deferred(_)) if self.plan.command == RunCommand::Destroy => {
+                self.finish_without_inputs(run, since).await;
+            }
+            Err(stop) => self.finish_stopped(run, stop, since),
+            Ok(_) => {}
+        }
+    }
+
+    /// The turn of a stack: everything it waits for is done.
+    async fn turn(&self, run: &'a StackRun, desk: &RefCell<Desk>) -> Turn {
+        let since = self.since(desk);
+        if desk.borrow().finished || self.is_kept_back(run, desk, since) {
+            desk.borrow_mut().outcome = None;
+            return Turn::Ended;
+        }
+        let planned = match self.plan_of_the_turn(run, desk).await {
+            Ok(planned) if planned.record.is_empty() => {
+                self.finish_unchanged(run, &planned, since).await;
+                return Turn::Ended;
+            }
+            Ok(planned) => planned,
+            outcome => {
+                self.finish_unplanned(run, outcome, since).await;
+                return Turn::Ended;
+            }
+        };
+        if desk.borrow().declined {
+            self.finish_unapproved(run, &planned, desk, since);
+            return Turn::Ended;
+        }
+        let compared = self.compare(run, &planned, desk).await;
+        if !self.is_settled(run, &planned, compared.as_ref(), desk) {
+            self.set_aside(planned, compared.as_ref(), desk, since);
+            return Turn::SetAside;
+        }
+        let is_elsewhere = match self.bring_former_along(run).await {
+            Ok(is_elsewhere) => is_elsewhere,
+            Err(stop) => {
+                self.finish_stopped(run, stop, since);
+                return Turn::Ended;
+            }
+        };
+        let mode = planned.record.mode;
+        let applied = self.apply(run, planned, is_elsewhere).await;
+        // A destroy of everything that succeeded is noted with its end.
+        if !(matches!(applied, Ok(Applied::Done(_))) && self.destroys_everything()) {
+            note_state(self.session, &run.stack.id, mode).await;
+        }
+        match applied {
+            Ok(Applied::Done(planned)) => self.finish_applied(run, &planned, since).await,
+            Ok(Applied::Unsettled(left)) => {
+                self.set_aside(left.plan, Some(&left.comparison), desk, since);
+                desk.borrow_mut().error = Some(left.error);
+                return Turn::SetAside;
+            }
+            Err(stop) => self.finish_stopped(run, stop, since),
+        }
+        Turn::Ended
+    }
+
+    /// Finishes a stack that cannot begin, or cannot go on with what is left after an error.
+    fn is_kept_back(&self, run: &StackRun, desk: &RefCell<Desk>, since: Timestamp) -> bool {
+        let begun = desk.borrow().error.is_some();
+        if !begun {
+            return self.is_held_back(run, since);
+        }
+        if !self.session.interrupts.any() && self.obstacle(run).is_none() {
+            return false;
+        }
+        // What was begun and not finished has failed, whatever keeps it from going on.
+        let error = desk.borrow_mut().error.take();
+        error.into_iter().for_each(|error| self.finish_stopped(run, Stop::Failed(error), since));
+        true
+    }
+
+    fn set_aside(
+        &self,
+        planned: Planned,
+        compared: Option<&Comparison>,
+        desk: &RefCell<Desk>,
+        since: Timestamp,
+    ) {
+        let spent = self.session.clock.now().duration_since(since);
+        desk.borrow_mut().set_aside(planned, compared, spent);
+    }
+
+    /// Finishes a stack whose plan somebody said no to, or nobody yes.
+    fn finish_unapproved(
+        &self,
+        run: &'a StackRun,
+        planned: &Planned,
+        desk: &RefCell<Desk>,
+        since: Timestamp,
+    ) {
+        let (error, differs) = {
+            let mut desk = desk.borrow_mut();
+            (desk.error.take(), desk.differs() || planned.shown_before.is_some())
+        };
+        match error {
+            Some(error) => self.finish_stopped(run, Stop::Failed(error), since),
+            None => self.finish_declined(run, planned, differs, since),
+        }
+    }
+
+    /// Compares a plan with what somebody was shown; nothing if nobody was.
+    async fn compare(
+        &self,
+        run: &'a StackRun,
+        planned: &Planned,
+        desk: &RefCell<Desk>,
+    ) -> Option<Comparison> {
+        let shown = desk.borrow().approved.clone().or_else(|| planned.shown_before.clone())?;
+        let compared = self.life(run).compare(&shown, planned).await;
+        let reviewed = SavedPlans::at(&self.options.plans_dir);
+        if shown.plans != planned.plans && shown.plans != reviewed {
+            // Nobody needs it any more; one that stays is removed with the others when the run ends.
+            let _ = shown.plans.remove(&run.stack.id);
+        }
+        if let Some(note) = compared.note() {
+            let given = self.options.approval == Approval::Given && !self.loses_protected(run, planned);
+            let left = self.options.approval == Approval::Saved && !desk.borrow().is_for_a_person();
+            self.tell_differing(run, &compared, note, Fate { applied: given, left });
+        }
+        Some(compared)
+    }
+
+    /// Returns the plan that was made, or a new one if a stack below was applied since.
+    async fn plan_of_the_turn(&self, run: &'a StackRun, desk: &RefCell<Desk>) -> Result<Planned, Stop> {
+        let (made, early) = {
+            let mut desk = desk.borrow_mut();
+            (desk.outcome.take(), desk.early)
+        };
+        let outdated = early && self.plan.command == RunCommand::Apply && self.tally.borrow().is_touched(run);
+        match made {
+            Some(outcome) if !outdated => outcome,
+            // The new one is compared with it.
+            Some(Ok(shown)) => self.plan_now(run, Some(&shown.plans)).await,
+            _ => self.plan_now(run, None).await,
+        }
+    }
+
+    async fn plan_now(&self, run: &'a StackRun, beside: Option<&SavedPlans>) -> Result<Planned, Stop> {
+        let applied = run.inputs.values().any(|from| self.tally.borrow().has_applied(&from.stack));
+        let upstream = if applied { Upstream::Applied } else { Upstream::Untouched };
+        let mut retries = Retries::of(self.session, &run.stack.id);
+        let life = StackLife { beside, ..self.life(run) };
+        retries.run(async || life.plan_or_take_saved(upstream).await).await
+    }
+
+    fn is_settled(
+        &self,
+        run: &StackRun,
+        planned: &Planned,
+        compared: Option<&Comparison>,
+        desk: &RefCell<Desk>,
+    ) -> bool {
+        let as_shown = matches!(compared, Some(Comparison::Same));
+        let case = Case {
+            as_shown,
+            asked: desk.borrow().approved.is_some(),
+            // Somebody of this run who was asked has the last word.
+            reviewed: self.options.approval == Approval::Saved
+                && !desk.borrow().is_for_a_person()
+                && !planned.foreign
+                && (as_shown || (planned.reviewed && compared.is_none())),
+            // A yes beforehand is about plans that this user made.
+            given: self.options.approval == Approval::Given && !planned.foreign,
+            protected: self.loses_protected(run, planned),
+        };
+        case.is_settled()
+    }
+
+    pub fn loses_protected(&self, run: &StackRun, planned: &Planned) -> bool {
+        run.protect && planned.destroys() && !self.options.allow_destroy
+    }
+
+    /// Returns when the stack would have begun if nobody had been asked meanwhile.
+    fn since(&self, desk: &RefCell<Desk>) -> Timestamp {
+        self.session.clock.now().checked_sub(desk.borrow().spent).unwrap_or(self.started)
+    }
+}
+
+/// Returns the stacks whose desks are so.
+pub(super) fn those(desks: &Desks, is_so: impl Fn(&Desk) -> bool) -> Vec<usize> {
+    (0..desks.len()).filter(|index| is_so(&desks[*index].borrow())).collect()
+}

@@ -1,0 +1,149 @@
+//! Applying saved plans and nothing else: all are looked at before the first is applied.
+//!
+//! One that does not fit, and nothing is applied at all. A stack without a plan is named and
+//! left; one whose plan an earlier run carried out already has nothing to do. Begin at
+//! `check_saved`.
+
+use std::cell::RefCell;
+
+use super::conductor::{Conductor, Edges};
+use super::finish::report;
+use super::ordered::{Desk, Desks, those};
+use super::side_by_side::{Turn, work_through};
+use crate::engine::calls::Stop;
+use crate::engine::plan::SavedPlans;
+use crate::engine::stack::Found;
+use crate::engine::stack::{Planned, StackLife, Upstream};
+use crate::error::Error;
+use crate::model::{StackReport, StackResult, StackRun};
+
+/// How a stack stands before anything is applied.
+enum Standing {
+    /// It has a plan that fits.
+    Ready(Box<Planned>),
+    /// Its plan was carried out by an earlier run.
+    Done,
+    /// It has none, or one that does not count, for this reason.
+    Unplanned(Option<&'static str>),
+}
+
+type Looked = Result<Standing, Stop>;
+
+impl<'a> Conductor<'a> {
+    /// Looks at all saved plans; returns whether any may be applied.
+    pub async fn check_saved(&self, desks: &Desks) -> bool {
+        let looked: Vec<RefCell<Option<Looked>>> = desks.iter().map(|_| RefCell::default()).collect();
+        let mut schedule = self.schedule(Edges::Ignored);
+        work_through(&mut schedule, |index| self.look_at(self.runs[index], &looked[index])).await;
+        if self.session.interrupts.any() {
+            // Each is told in its turn.
+            return true;
+        }
+        let looked: Vec<Option<Looked>> = looked.into_iter().map(RefCell::into_inner).collect();
+        let unfit = looked.iter().position(|one| matches!(one, Some(Err(_))));
+        if let Some(unfit) = unfit {
+            self.refuse_all(looked, self.runs[unfit]);
+            return false;
+        }
+        for ((run, desk), one) in self.runs.iter().zip(desks).zip(looked) {
+            if let Some(Ok(standing)) = one {
+                self.take_in(run, desk, standing);
+            }
+        }
+        let foreign = |desk: &Desk| desk.has_changes() && desk.plan().is_some_and(|planned| planned.foreign);
+        self.ask_about(&those(desks, foreign), desks).await;
+        true
+    }
+
+    async fn look_at(&self, run: &'a StackRun, looked: &RefCell<Option<Looked>>) -> Turn {
+        if !self.session.interrupts.any() && !self.is_done(run) {
+            let standing = self.life(run).standing().await;
+            *looked.borrow_mut() = Some(standing.and_then(|standing| self.check_protected(run, standing)));
+        }
+        Turn::Ended
+    }
+
+    /// A protected stack loses nothing without a word on the command line.
+    fn check_protected(&self, run: &StackRun, standing: Standing) -> Looked {
+        match &standing {
+            Standing::Ready(planned) if self.loses_protected(run, planned) && !planned.foreign => {
+                let message = format!("`{}` is protected, and its saved plan loses resources", run.stack.id);
+                Err(Error::failed(message).hint("allow it with `--allow-destroy`").into())
+            }
+            _ => Ok(standing),
+        }
+    }
+
+    /// Finishes all stacks: those whose plans do not fit with the reason, the others because of them.
+    fn refuse_all(&self, looked: Vec<Option<Looked>>, first: &StackRun) {
+        let now = self.session.clock.now();
+        let reason = format!("nothing is applied, because the plan of {} cannot be", first.stack.id);
+        for (run, one) in self.runs.iter().zip(looked) {
+            match one {
+                Some(Err(stop)) => self.finish_stopped(run, stop, now),
+                Some(Ok(Standing::Done)) => self.finish(run, done(run), now),
+                Some(Ok(Standing::Unplanned(why))) => self.finish(run, unplanned(run, why), now),
+                Some(Ok(Standing::Ready(planned))) if planned.record.is_empty() => {
+                    self.finish(run, report(run, StackResult::NoChanges), now);
+                }
+                Some(Ok(Standing::Ready(planned))) => {
+                    let skipped = report(run, StackResult::Skipped).with_changes(&planned.record.changes);
+                    self.finish(run, skipped.with_reason(reason.clone()), now);
+                }
+                None if self.is_done(run) => {}
+                None => self.finish_stopped(run, Stop::Interrupted, now),
+            }
+        }
+    }
+
+    fn take_in(&self, run: &StackRun, desk: &RefCell<Desk>, standing: Standing) {
+        let now = self.session.clock.now();
+        let ended = match standing {
+            Standing::Ready(planned) => {
+                *desk.borrow_mut() = Desk { outcome: Some(Ok(*planned)), early: true, ..Desk::default() };
+                return;
+            }
+            Standing::Done => done(run),
+            Standing::Unplanned(why) => {
+                self.tally.borrow_mut().leave(&run.stack.id);
+                unplanned(run, why)
+            }
+        };
+        desk.borrow_mut().finished = true;
+        self.finish(run, ended, now);
+    }
+}
+
+fn done(run: &StackRun) -> StackReport {
+    report(run, StackResult::NoChanges).with_reason("its saved plan was applied already")
+}
+
+fn unplanned(run: &StackRun, why: Option<&str>) -> StackReport {
+    let skipped = report(run, StackResult::Skipped);
+    match why {
+        Some(why) => skipped.with_reason(format!("{} that counts: {why}", StackReport::NO_SAVED_PLAN)),
+        None => skipped.with_reason(StackReport::NO_SAVED_PLAN),
+    }
+}
+
+impl StackLife<'_> {
+    /// Says how the stack stands while nothing of this run is applied.
+    async fn standing(self) -> Looked {
+        let saved = SavedPlans::at(&self.options.plans_dir);
+        if let Found::Nothing(why) = self.find_saved(&saved)? {
+            let is_done = self.is_done(&saved).await?;
+            return Ok(if is_done { Standing::Done } else { Standing::Unplanned(why) });
+        }
+        // What an earlier run applied of these very plans is as if this run had.
+        let applied = self.run.inputs.values().any(|from| saved.applied(&from.stack).is_some());
+        let upstream = if applied { Upstream::Applied } else { Upstream::Untouched };
+        self.plan_or_take_saved(upstream).await.map(|planned| Standing::Ready(Box::new(planned)))
+    }
+
+    /// Returns whether the last plan was applied, and nothing that it was made from changed since.
+    async fn is_done(self, saved: &SavedPlans) -> Result<bool, Stop> {
+        let Some(record) = saved.applied(&self.run.stack.id) else { return Ok(false) };
+        let own = self.provenance(saved).is_own(&record, &self.run.stack);
+        Ok(own && self.change_since(&record).await?.is_none())
+    }
+}

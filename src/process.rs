@@ -14,6 +14,7 @@ mod lines;
 mod liveness;
 mod machine;
 mod memory;
+mod random;
 mod raw;
 mod suspension;
 mod watchdog;
@@ -28,4 +29,5 @@ pub use liveness::{
 };
 pub use machine::bearable_parallelism;
 pub use memory::available_memory;
+pub use random::random_bytes;
 pub use raw::Raw;

@@ -44,87 +44,27 @@
 //! that took more than an hour is not acknowledged. Its entry does no harm, since the
 //! newest is never pruned: it lies below the newest and no version list names it.
 
-mod answer;
-mod attempts;
-mod audit;
-mod auth;
-mod aws;
-mod body;
-mod bucket;
-mod bucket_lock;
-mod bucket_object;
 mod client;
-mod connection;
-mod copies;
-mod copy_handlers;
-mod decisions;
 mod embedded;
-mod entry;
-mod file_lock;
-mod foreign_page;
-mod gate;
-mod guests;
-mod handlers;
-mod health;
 mod held_lock;
-mod known_heads;
-mod lingering;
-mod local;
-mod locks;
-mod log;
-mod marks;
-mod metrics;
+mod lock_holder;
 mod moved;
 mod name;
-mod outgoing;
-mod overview;
-mod page;
-mod password_hash;
 mod percent;
-mod place;
-mod private_folder;
-mod probe;
-mod remote_copies;
-mod remote_status;
-mod retention;
-mod rights;
-mod room;
 mod server;
-mod settling;
-mod source_address;
-mod stalled;
-mod status_handlers;
 mod store;
-mod target;
-mod tls;
-mod trail;
-mod users;
 
-pub use audit::AuditSink;
-pub use auth::Credentials;
-pub use aws::{AwsSettings, AwsSource, AwsSources};
-pub use bucket_lock::lock_of_s3;
-pub use bucket_object::read_s3_state;
-pub use client::{RemoteState, RemoteVersions};
-pub use connection::Patience;
-pub use decisions::{Claim, Locking, Unlocking, Writing};
+pub use crate::aws::{AwsSettings, AwsSource, AwsSources};
+pub use client::{Keeping, Marking, RemoteState, RemoteVersions};
 pub use embedded::Embedded;
-pub use entry::Version;
-pub use file_lock::lock_of_file;
 pub use held_lock::HeldLock;
-pub use locks::holder_is_alive;
-pub use marks::{Mark, StateStatus};
+pub use lock_holder::holder_is_alive;
 pub use moved::Moved;
 pub use name::StateName;
-pub use overview::StateSummary;
-pub use password_hash::hash_password;
-pub use place::{Bucket, StorePlace};
-pub use probe::{Probe, ProbeCheck};
-pub use remote_copies::Keeping;
-pub use remote_status::Marking;
-pub use retention::Retention;
-pub use rights::{Right, Rights};
-pub use server::{Limits, Server, Service};
-pub use store::{LockedState, StateStore, new_lock_id};
-pub use tls::Tls;
-pub use users::Users;
+pub use server::{
+    AuditSink, Credentials, Limits, Right, Rights, Server, Service, TimeLimits, Tls, Users, hash_password,
+};
+pub use store::{
+    Bucket, Claim, LockedState, Locking, Mark, Probe, ProbeCheck, Retention, StateStatus, StateStore,
+    StateSummary, StorePlace, Unlocking, Version, Writing, new_lock_id, open_bucket,
+};

@@ -12,13 +12,13 @@ use zeroize::Zeroizing;
 
 use super::hold::{Hold, lock_in_store, lock_info, written};
 use super::state_facts::StateFacts;
-use super::state_file;
+use super::tofu_backends::{lock_of_file, lock_of_s3, read_s3_state, read_state_file, write_state_file};
+use crate::aws::AwsSource;
 use crate::error::{Error, Result};
 use crate::model::{Backend, Holder, StateLock};
 use crate::process;
 use crate::state::{
-    AwsSource, HeldLock, Keeping, Mark, Marking, RemoteState, StateName, StateStatus, StateStore, Unlocking,
-    Version, lock_of_file, lock_of_s3, read_s3_state,
+    HeldLock, Keeping, Mark, Marking, RemoteState, StateName, StateStatus, StateStore, Unlocking, Version,
 };
 
 /// Where the state of one stack lies.
@@ -97,7 +97,7 @@ impl StateHome {
         let bytes = match self {
             Self::Store { store, name } => store.read(name).await?.map(|bytes| bytes.to_vec()),
             Self::Server(state) => state.read().await?,
-            Self::File(path) => state_file::read(path)?,
+            Self::File(path) => read_state_file(path)?,
             Self::Bucket { backend, source } => {
                 read_s3_state(backend, source).await?.map(|bytes| bytes.to_vec())
             }
@@ -314,7 +314,7 @@ impl StateHome {
                 written(store.write_as(name, &hold.claim(), bytes.to_vec().into()).await?)
             }
             Self::Server(state) => state.write(hold.lock.as_ref(), bytes.to_vec()).await,
-            Self::File(path) => state_file::write(path, bytes),
+            Self::File(path) => write_state_file(path, bytes),
             Self::Bucket { .. } | Self::OnlyTofu(_) => {
                 Err(Error::bug("a state was to be stored where only tofu can"))
             }

@@ -16,7 +16,7 @@ use super::known_heads::{KnownHead, KnownHeads};
 use super::log_entry::{Header, LogEntry, Unreadable, read_header};
 use super::places::{OpenedStore, Reach};
 use super::retry_policy::{ATTEMPTS, is_final, pause_before, undecided};
-use super::state_stream::{self, OpenError, StateStream};
+use super::state_stream::{self, FILE_PART, OpenError, StateStream};
 use crate::aws::refusal;
 use crate::error::{Error, Result};
 use crate::model::Clock;
@@ -101,6 +101,25 @@ impl Log {
             return Ok(head);
         }
         self.listed_head(name).await
+    }
+
+    /// Returns how things stood with a state a short while ago, without a look at the store.
+    ///
+    /// A change may be decided on it: if something happened since, the next number is taken.
+    pub fn known_head(&self, name: &StateName) -> Option<Head> {
+        let KnownHead { number, header, .. } = self.known.get(name, self.clock.now())?;
+        Some(Head { number, header, entries: Vec::new() })
+    }
+
+    /// Opens the current state of a local store in one step, if the newest entry is known and no other
+    /// followed it; `None` for whatever else there is.
+    pub async fn open_known(&self, name: &StateName) -> Option<StateStream> {
+        let Reach::Local(folder) = &self.stores.reach else { return None };
+        let Head { number, header, .. } = self.known_head(name)?;
+        let state = header.state.filter(|_| header.moved.is_none())?;
+        let (follower, entry) = (key(name, number + 1).ok()?, key(name, state).ok()?);
+        let opened = folder.open_unless(follower, entry, FILE_PART).await.ok()??;
+        state_stream::of_file(opened).await.ok()
     }
 
     /// Returns the newest entry from one that was the newest a while ago; nothing if it is far away.
@@ -189,10 +208,12 @@ impl Log {
         for attempt in 0..ATTEMPTS {
             pause_before(attempt).await;
             let answer = store.put_opts(&key, payload.clone(), PutOptions::from(PutMode::Create)).await;
-            let error = match (answer, self.stores.reach) {
+            let error = match (answer, &self.stores.reach) {
                 (Ok(_), _) => return Ok(self.created(name, number, entry)),
-                (Err(object_store::Error::AlreadyExists { .. }), Reach::Local) => return Ok(Creation::Taken),
-                (Err(error), Reach::Local) => return Err(failed("write", name, error)),
+                (Err(object_store::Error::AlreadyExists { .. }), Reach::Local(_)) => {
+                    return Ok(Creation::Taken);
+                }
+                (Err(error), Reach::Local(_)) => return Err(failed("write", name, error)),
                 (Err(error), Reach::Remote) if is_final(&error) => return Err(failed("write", name, error)),
                 (Err(error), Reach::Remote) => error,
             };
@@ -236,7 +257,7 @@ impl Log {
             let listing = match self.stores.flushed.list_with_delimiter(Some(&folder)).await {
                 Ok(listing) => listing,
                 // One folder that is closed to us hides what is in it, and nothing else.
-                Err(error) if self.stores.reach == Reach::Local && folder != Path::ROOT => {
+                Err(error) if matches!(self.stores.reach, Reach::Local(_)) && folder != Path::ROOT => {
                     let name = StateName::from_log_key(folder.join(LOG).as_ref());
                     names.hidden.extend(name.map(|name| (name, unlistable(error))));
                     continue;

@@ -103,6 +103,11 @@ pub(super) enum Unreadable {
     Foreign,
 }
 
+/// Returns how many bytes the header at the start of an entry takes.
+pub(super) fn header_length(bytes: &[u8]) -> Result<usize, Unreadable> {
+    read_header(bytes).map(|(_, length)| length)
+}
+
 /// Returns the header at the start of an entry and how many bytes it takes.
 pub(super) fn read_header(bytes: &[u8]) -> Result<(Header, usize), Unreadable> {
     let end = bytes.iter().position(|byte| *byte == b'\n').ok_or(Unreadable::Unfinished)?;

@@ -12,4 +12,5 @@ pub(super) use bucket::{open, source};
 pub use bucket_address::Bucket;
 pub(super) use local_folder::open as open_folder;
 pub(super) use opened_store::{OpenedStore, Reach};
+pub(super) use private_folder::OpenedFile;
 pub use store_place::StorePlace;

@@ -141,6 +141,9 @@ impl StateStore {
 
     /// Opens the current state, where there is one, to be read in parts; not one that was moved.
     pub(in crate::state) async fn stream(&self, name: &StateName) -> Result<Reading> {
+        if let Some(stream) = self.log.open_known(name).await {
+            return Ok(Reading::State(Some(stream)));
+        }
         for _ in 0..ATTEMPTS {
             let header = self.log.head(name).await?.header;
             if let Some(moved) = header.moved {
@@ -296,16 +299,24 @@ impl StateStore {
     }
 
     /// Decides on the newest entry and adds the next, as often as somebody else was first.
+    ///
+    /// The first decision is made on what this process knows, which saves a look at the store: an entry
+    /// under the next number proves that it was right. A refusal is proved by nothing, and needs the look.
     pub(super) async fn change<T>(
         &self,
         name: &StateName,
         decide: impl Fn(&Head) -> Decision<T>,
     ) -> Result<T> {
+        let mut known = self.log.known_head(name);
         for _ in 0..ATTEMPTS {
             let began = self.clock.now();
-            let head = self.log.head(name).await?;
+            let (head, is_fresh) = match known.take() {
+                Some(head) => (head, false),
+                None => (self.log.head(name).await?, true),
+            };
             let (mut entry, durability, answer) = match decide(&head) {
-                Decision::Answer(answer) => return Ok(answer),
+                Decision::Answer(answer) if is_fresh => return Ok(answer),
+                Decision::Answer(_) => continue,
                 Decision::Append(entry, durability, answer) => (entry, durability, answer),
             };
             entry.header.writer = random_text()?;

@@ -14,10 +14,11 @@ use futures::stream::{BoxStream, StreamExt as _, try_unfold};
 use object_store::path::Path;
 use object_store::{GetOptions, GetResultPayload, ObjectStore};
 
-use super::log_entry::{Unreadable, read_header};
+use super::log_entry::{Unreadable, header_length};
+use super::places::OpenedFile;
 
 /// How much of a file is read at once.
-const FILE_PART: u64 = 128 * 1024;
+pub(super) const FILE_PART: u64 = 128 * 1024;
 
 /// How much of an object is asked for at once.
 const OBJECT_PART: u64 = 1024 * 1024;
@@ -55,7 +56,7 @@ pub(super) async fn open(store: &Arc<dyn ObjectStore>, key: &Path) -> Result<Sta
     let options = GetOptions::new().with_range(Some(0..OBJECT_PART));
     let found = store.get_opts(key, options).await?;
     let end = found.meta.size;
-    let (source, mut start) = match found.payload {
+    let (source, start) = match found.payload {
         GetResultPayload::File(file, _) => {
             let source = StreamSource::File(Arc::new(file));
             let start = source.read(0..end.min(FILE_PART)).await?;
@@ -65,19 +66,29 @@ pub(super) async fn open(store: &Arc<dyn ObjectStore>, key: &Path) -> Result<Sta
             (StreamSource::Object(Arc::clone(store), key.clone()), found.bytes().await?)
         }
     };
-    loop {
-        match read_header(&start) {
-            Ok((_, length)) => return Ok(source.after(start, length, end)),
-            Err(Unreadable::Unfinished) if (start.len() as u64) < end => {
-                let more = source.read(source.part_at(start.len() as u64, end)).await?;
-                start = [start, more].concat().into();
-            }
-            Err(flaw) => return Err(OpenError::Entry(flaw)),
-        }
-    }
+    source.behind_header(start, end).await
+}
+
+/// Makes a stream of the state in a file whose start has been read.
+pub(super) async fn of_file(opened: OpenedFile) -> Result<StateStream, OpenError> {
+    StreamSource::File(Arc::new(opened.file)).behind_header(opened.start, opened.size).await
 }
 
 impl StreamSource {
+    /// Finds the end of the header, and returns what follows.
+    async fn behind_header(self, mut start: Bytes, end: u64) -> Result<StateStream, OpenError> {
+        loop {
+            match header_length(&start) {
+                Ok(length) => return Ok(self.after(start, length, end)),
+                Err(Unreadable::Unfinished) if (start.len() as u64) < end => {
+                    let more = self.read(self.part_at(start.len() as u64, end)).await?;
+                    start = [start, more].concat().into();
+                }
+                Err(flaw) => return Err(OpenError::Entry(flaw)),
+            }
+        }
+    }
+
     /// Returns what follows the header, whose part of the entry has been read.
     fn after(self, start: Bytes, header: usize, end: u64) -> StateStream {
         let first = start.slice(header..);

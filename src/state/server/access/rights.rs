@@ -3,6 +3,8 @@
 //! `*` stands for one segment of a name, `**` for any number of them. All patterns that
 //! match a name count together; what no pattern grants is refused.
 
+use std::sync::Arc;
+
 use globset::{GlobBuilder, GlobMatcher};
 use serde::Deserialize;
 
@@ -44,31 +46,51 @@ impl Right {
     }
 }
 
-/// The rights of one user.
-#[derive(Clone, Debug, Default)]
-pub struct Rights(Vec<(GlobMatcher, Vec<Right>)>);
+/// The rights of one user; clones share the compiled patterns.
+#[derive(Clone, Debug)]
+pub struct Rights(Granted);
+
+#[derive(Clone, Debug)]
+enum Granted {
+    Everything,
+    ByPattern(Arc<Vec<(GlobMatcher, Vec<Right>)>>),
+}
+
+impl Default for Rights {
+    fn default() -> Self {
+        Self(Granted::ByPattern(Arc::default()))
+    }
+}
 
 impl Rights {
     /// Returns the right to everything.
     pub fn all() -> Self {
-        Self::default().with("**", vec![Right::Admin]).unwrap_or_default()
+        Self(Granted::Everything)
     }
 
     /// Returns these rights and some more for the states of a pattern.
-    pub fn with(mut self, pattern: &str, rights: Vec<Right>) -> Result<Self> {
+    pub fn with(self, pattern: &str, rights: Vec<Right>) -> Result<Self> {
         let glob = GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| {
             Error::invalid(format!("`{pattern}` is no pattern of state names")).because(error)
         })?;
-        self.0.push((glob.compile_matcher(), rights));
-        Ok(self)
+        Ok(match self.0 {
+            Granted::Everything => self,
+            Granted::ByPattern(mut all) => {
+                Arc::make_mut(&mut all).push((glob.compile_matcher(), rights));
+                Self(Granted::ByPattern(all))
+            }
+        })
     }
 
     /// Returns whether they allow something.
     pub fn allow(&self, wanted: Right, name: &StateName) -> bool {
-        self.0
-            .iter()
-            .filter(|(pattern, _)| pattern.is_match(name.as_str()))
-            .any(|(_, rights)| rights.iter().any(|right| right.includes(wanted)))
+        match &self.0 {
+            Granted::Everything => true,
+            Granted::ByPattern(all) => all
+                .iter()
+                .filter(|(_, rights)| rights.iter().any(|right| right.includes(wanted)))
+                .any(|(pattern, _)| pattern.is_match(name.as_str())),
+        }
     }
 }
 

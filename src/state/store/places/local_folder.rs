@@ -24,10 +24,11 @@ pub fn open(root: &Path) -> Result<OpenedStore> {
             Error::unavailable(format!("cannot open the state folder `{}`", root.display())).because(error)
         })
     };
+    let quick = store(Flushing::Never)?;
     Ok(OpenedStore {
         flushed: Arc::new(store(Flushing::Always)?),
-        quick: Arc::new(store(Flushing::Never)?),
-        reach: Reach::Local,
+        quick: Arc::new(quick.clone()),
+        reach: Reach::Local(quick),
     })
 }
 

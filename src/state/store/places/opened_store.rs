@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use object_store::ObjectStore;
 
+use super::private_folder::PrivateFolder;
+
 /// One store, reached in two ways.
 #[derive(Clone, Debug)]
 pub struct OpenedStore {
@@ -11,15 +13,15 @@ pub struct OpenedStore {
     pub flushed: Arc<dyn ObjectStore>,
     /// What it accepts survives this process.
     pub quick: Arc<dyn ObjectStore>,
-    /// Whether its answers can be lost.
+    /// What lies between it and this process.
     pub reach: Reach,
 }
 
 /// What lies between this process and a store.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Reach {
-    /// Nothing: an answer is an answer.
-    Local,
+    /// Nothing: it is this folder, and no answer is lost.
+    Local(PrivateFolder),
     /// A network: an entry may be stored although the answer says otherwise, or is lost.
     Remote,
 }

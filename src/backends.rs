@@ -5,6 +5,7 @@
 //! read, write, lock, list versions. It is made once, from the project, the stack and the
 //! environment; whoever has one asks no more about kinds of backends. Begin at [`home_of`].
 
+mod file_lock;
 mod hold;
 mod home_of;
 mod http_state;
@@ -16,7 +17,6 @@ mod state_home;
 mod state_place;
 mod store;
 mod tofu_backends;
-mod turn;
 
 pub use hold::Hold;
 pub use home_of::{HomeParts, home_of};

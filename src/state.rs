@@ -1,7 +1,8 @@
 //! States and their locks in an object store, and OpenTofu's http backend in front of them.
 //!
-//! [`StateStore`] keeps named states; the server speaks the protocol of `backend "http"`;
-//! [`Embedded`] is that server inside a run. Nothing here knows of stacks or of tofu.
+//! `store` keeps named states ([`StateStore`]), in one of its `places`; `server` speaks the protocol
+//! of `backend "http"` ([`Server`]); `client` asks such servers ([`RemoteState`]); [`Embedded`] is the
+//! server inside a run. Nothing here knows of stacks or of tofu.
 //!
 //! # Why a log
 //!
@@ -23,6 +24,10 @@
 //!   A could remove the lock that B took after A's had been released by force.
 //! - A crash leaves either no entry or a whole one: there is no half-done change to
 //!   repair. A file the local store was still filling has a name that is no entry's.
+//!
+//! A process that knew entry N as the newest a few minutes ago does not look for a newer one before
+//! it creates N+1: that the number was free proves that it was right. Only an answer that adds no
+//! entry, such as a refusal, needs the look. So a change is one access to the store, not two.
 //!
 //! A state and a deletion are on disk before they are acknowledged. Locking and releasing
 //! are not flushed, for speed: after a power cut a lock may be gone or there again, or its

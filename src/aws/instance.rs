@@ -25,7 +25,7 @@ impl Inner {
         written(text.as_bytes()).map_err(|why| failed(why.to_owned()))
     }
 
-    /// Returns the token of version 2; nothing where only the first version is spoken and allowed.
+    /// Returns the token of version 2; `None` if only the first version is spoken and allowed.
     async fn metadata_token(&self, client: &Client, endpoint: &str) -> Result<Option<String>, String> {
         let request = client.put(format!("{endpoint}/latest/api/token"));
         let sent = request.header("x-aws-ec2-metadata-token-ttl-seconds", "300").send().await;

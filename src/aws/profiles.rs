@@ -86,7 +86,7 @@ impl Profiles {
         self.files.iter().map(|file| format!("`{}`", file.display())).collect::<Vec<_>>().join(", ")
     }
 
-    /// Says which profiles there are; nothing if there is none.
+    /// Says which profiles there are; `None` if there is none.
     pub fn names(&self) -> Option<String> {
         let names: Vec<&str> = self.all.keys().take(NAMED).map(String::as_str).collect();
         let more = if self.all.len() > NAMED { ", …" } else { "" };

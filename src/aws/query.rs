@@ -21,7 +21,7 @@ const NEAR: Duration = Duration::from_secs(1);
 /// More than any answer with credentials has.
 const LARGEST: usize = 1 << 20;
 
-/// Returns a client for a service of Amazon, or of somebody who speaks like it.
+/// Returns a client for a service of Amazon, or for a compatible one.
 pub(super) fn client(settings: &AwsSettings) -> Result<Client> {
     let mut builder = Client::builder().timeout(TIMEOUT).connect_timeout(Duration::from_secs(5));
     if let Some(file) = settings.ca() {
@@ -54,7 +54,7 @@ pub(super) fn address_of(service: &str, region: &str) -> Result<String> {
     Ok(format!("https://{service}.{region}.{end}"))
 }
 
-/// Sends a request with a body, signed by whoever asks, or by nobody.
+/// Sends a request with a body, signed if a signer is given.
 pub(super) async fn post(
     client: &Client,
     endpoint: &str,

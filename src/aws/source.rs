@@ -22,7 +22,7 @@ use crate::process::Interrupts;
 /// Credentials are renewed so long before they end.
 const MARGIN: i64 = 60;
 
-/// How long nobody is asked again after a no.
+/// How long a failed search is not repeated.
 const NO_FOR: Duration = Duration::from_secs(10);
 
 /// The credentials of a command, so that many stacks with the same settings ask once.

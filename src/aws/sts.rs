@@ -1,4 +1,4 @@
-//! Roles: credentials that the security token service gives to whoever may have them.
+//! Roles: temporary credentials of the security token service.
 
 use object_store::aws::AwsCredential;
 

@@ -27,7 +27,7 @@ pub struct HomeParts<'a> {
     pub env: Environment,
     /// Where tofu keeps what `init` resolved.
     pub data_dir: PathBuf,
-    /// The workspace in use; nothing for the one that every backend begins with.
+    /// The workspace in use; `None` for the one that every backend begins with.
     pub workspace: Option<String>,
     /// Who asks buckets in this command.
     pub sources: &'a AwsSources,

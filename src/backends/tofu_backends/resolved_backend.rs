@@ -19,7 +19,7 @@ const DEFAULT: &str = StackWorkspace::DEFAULT;
 pub struct BackendRecord<'a> {
     /// The folder that tofu keeps it in.
     pub data_dir: &'a Path,
-    /// The workspace in use; nothing for the one that every backend begins with.
+    /// The workspace in use; `None` for the one that every backend begins with.
     pub workspace: Option<&'a str>,
 }
 
@@ -36,7 +36,7 @@ impl BackendRecord<'_> {
     }
 }
 
-/// Returns the workspace that a stack runs in; nothing for the one that every backend begins with.
+/// Returns the workspace that a stack runs in; `None` for the one that every backend begins with.
 pub fn workspace_in_use(stack: &Stack, own: &BTreeMap<String, String>, data_dir: &Path) -> Option<String> {
     let named = stack.workspace_name().map(str::to_owned);
     let own = || own.get("TF_WORKSPACE").filter(|name| !name.is_empty()).cloned();

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::model::Backend;
 use crate::state::HeldLock;
 
-/// Returns who holds the state of an `s3` backend; nothing where the block does not say enough.
+/// Returns who holds the state of an `s3` backend; `None` if the block does not say enough.
 pub async fn lock_of_s3(backend: &Backend, source: &AwsSource) -> Result<Option<HeldLock>> {
     let (Some(name), Some(key)) = (backend.attribute("bucket"), backend.attribute("key")) else {
         return Ok(None);

@@ -51,7 +51,7 @@ impl RemoteState {
         if status.is_success() || is_unknown(status) { Ok(()) } else { Err(self.refused(status)) }
     }
 
-    /// Returns the states below this address that have a copy; nothing if the server keeps none.
+    /// Returns the states below this address that have a copy; `None` if the server keeps none.
     pub async fn copies(&self) -> Result<Option<Vec<StateName>>> {
         let Some((server, below)) = parts_of(&self.address) else { return Ok(None) };
         let answer = self.send(self.client.get(format!("{server}/applied"))).await?;

@@ -126,7 +126,7 @@ impl RemoteState {
         }
     }
 
-    /// Stores a state as it is, for whoever holds this lock.
+    /// Stores a state as it is, under this lock.
     pub async fn write(&self, lock: Option<&HeldLock>, state: Vec<u8>) -> Result<()> {
         self.write_to(self.address.clone(), lock, state).await
     }
@@ -222,7 +222,7 @@ impl RemoteState {
         Ok(bytes.map_err(|error| self.failed(error))?.to_vec())
     }
 
-    /// Returns the error of whoever finds the state held.
+    /// Makes the error of a state that is locked.
     pub(super) fn held(&self, lock: Option<&HeldLock>) -> Error {
         if let Some(moved) = lock.and_then(|lock| self.moved_away(lock)) {
             return moved;

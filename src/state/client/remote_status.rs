@@ -23,7 +23,7 @@ pub enum Marking {
 }
 
 impl RemoteState {
-    /// Returns how things stand with the state; nothing if the server is of another kind.
+    /// Returns how things stand with the state; `None` if the server is of another kind.
     pub async fn status(&self) -> Result<Option<StateStatus>> {
         let Some(address) = self.status_address() else { return Ok(None) };
         let answer = self.send(self.client.get(address)).await?;
@@ -34,7 +34,7 @@ impl RemoteState {
         }
     }
 
-    /// Marks the state, for whoever holds this lock.
+    /// Marks the state, under this lock.
     pub async fn mark(&self, lock: Option<&HeldLock>, mark: &Mark) -> Result<Marking> {
         mark.check()?;
         let Some(address) = self.status_address() else { return Ok(Marking::NotOffered) };

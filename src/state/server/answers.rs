@@ -195,7 +195,7 @@ fn of_another(name: &StateName, lock: &HeldLock) -> Response {
     text(StatusCode::FORBIDDEN, words)
 }
 
-/// Answers whoever wants a state that is somewhere else now.
+/// Answers a request for a state that was moved.
 fn moved(name: &StateName, moved: &Moved) -> Response {
     let words = format!("the state `{name}` was moved to {}", in_plain_sight(&moved.to));
     text(StatusCode::CONFLICT, words)

@@ -4,7 +4,7 @@
 //! lock and no tiny state ever waits. Small bodies have memory of their own, so that none waits
 //! behind a large one.
 //!
-//! # Why nobody waits for ever
+//! # Why no body waits for ever
 //!
 //! Many bodies that have half arrived could fill the memory while each waits for more. So each
 //! says at first how much it will be at most, which costs nothing, and is given more only if
@@ -183,7 +183,7 @@ impl Share {
     }
 }
 
-/// Says for as long as it lives that somebody waits.
+/// Counts a body as waiting, until this is dropped.
 struct Waiting<'a>(&'a Pool);
 
 impl<'a> Waiting<'a> {

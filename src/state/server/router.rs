@@ -2,7 +2,7 @@
 //!
 //! From the outside in: the request is noted, a page of a foreign site is refused, the caller logs
 //! in, the handler answers. The health and the counters need no login. A path without a route is
-//! refused after the login, so that nobody learns from the answer which paths there are.
+//! refused after the login, so that the answer tells a stranger nothing about the paths that exist.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -92,7 +92,7 @@ async fn note(
     response
 }
 
-/// Refuses requests of other sites' pages: nobody's credentials count for them.
+/// Refuses requests of other sites' pages: no credentials count for them.
 async fn check_origin(
     State(service): State<Arc<Service>>,
     Extension(log): Extension<RequestLog>,

@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 pub(super) struct StoreHealth {
     /// Whether a change failed because of the store since it was last known to work.
     is_in_doubt: AtomicBool,
-    /// Held by whoever tries the store.
+    /// Held while the store is tried.
     trials: Mutex<Trials>,
 }
 
@@ -63,7 +63,7 @@ impl StoreHealth {
         !self.is_in_doubt.load(Ordering::Relaxed) || self.try_out(store).await
     }
 
-    /// Tries the store, unless somebody else does or did just now; returns whether it works again.
+    /// Tries the store, unless another request does or did just now; returns whether it works again.
     async fn try_out(&self, store: &StateStore) -> bool {
         let Ok(mut trials) = self.trials.try_lock() else { return false };
         if !trials.take(Instant::now()) {

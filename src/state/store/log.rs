@@ -122,7 +122,7 @@ impl Log {
         state_stream::of_file(opened).await.ok()
     }
 
-    /// Returns the newest entry from one that was the newest a while ago; nothing if it is far away.
+    /// Returns the newest entry from one that was the newest a while ago; `None` if it is far away.
     async fn follow(&self, name: &StateName, mut known: KnownHead) -> Option<Head> {
         for _ in 0..STEPS {
             let next = known.number + 1;

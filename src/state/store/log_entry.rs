@@ -41,7 +41,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Returns where the state went, with the lock that stands for it; nothing while it is here.
+    /// Returns where the state went, with the lock that stands for it; `None` while it is here.
     pub fn moved_away(&self) -> Option<(HeldLock, Moved)> {
         let moved = self.moved.as_ref()?;
         let lock = self.lock.clone().unwrap_or_else(|| HeldLock::of_move(moved, "moved", "infra"));

@@ -113,7 +113,7 @@ impl Trial {
             if one == Won::Yes && other == Won::Yes {
                 return Ok(Some("both of two racing writers were told that they had won".to_owned()));
             }
-            // Neither won: a lost answer was repeated and met its own object. That is settled elsewhere.
+            // Neither won: a lost answer was repeated and met its own object. The log finds that out.
             let winner = if one == Won::Yes { "one" } else { "other" };
             if (one == Won::Yes || other == Won::Yes) && self.read(&key).await? != winner {
                 return Ok(Some("the object is not the one of the writer that won".to_owned()));

@@ -1,5 +1,5 @@
-//! What to do while a remote store does not tell what became of an entry: which answers
-//! leave a doubt, how long to wait, and when to give up.
+//! The retry policy of a remote store: which answers leave open whether an entry was stored, how long
+//! to wait before the next attempt, and when to give up.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub(super) fn is_final(error: &object_store::Error) -> bool {
     ) || refusal(error).is_some()
 }
 
-/// Makes the error of a change whose outcome nobody can tell.
+/// Makes the error of a change whose outcome is unknown.
 pub(super) fn undecided(name: &StateName, doubt: Option<Error>) -> Error {
     let error =
         Error::unavailable(format!("the store does not say whether the change of `{name}` was stored"));

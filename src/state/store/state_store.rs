@@ -234,17 +234,17 @@ impl StateStore {
         self.release(name, &Claim::of(Some(id)), None).await
     }
 
-    /// OpenedStore a new state for a writer that holds this lock, or none while nobody does.
+    /// Stores a new state for a writer that holds this lock, or none while nobody does.
     pub async fn write(&self, name: &StateName, lock_id: Option<&str>, body: Bytes) -> Result<Writing> {
         self.write_as(name, &Claim::of(lock_id), body).await
     }
 
-    /// OpenedStore a new state for a user of a server.
+    /// Stores a new state for a user of a server.
     pub async fn write_as(&self, name: &StateName, claim: &Claim, body: Bytes) -> Result<Writing> {
         self.add_state(name, claim, body, None).await
     }
 
-    /// OpenedStore a version of another store, which keeps the time at which it was written there.
+    /// Stores a version of another store, which keeps the time at which it was written there.
     pub async fn write_version(
         &self,
         name: &StateName,
@@ -298,7 +298,7 @@ impl StateStore {
         self.change(name, |head| unlocking(&head.header, claim, released.as_ref())).await
     }
 
-    /// Decides on the newest entry and adds the next, as often as somebody else was first.
+    /// Decides on the newest entry and adds the next, and again if another writer was first.
     ///
     /// The first decision is made on what this process knows, which saves a look at the store: an entry
     /// under the next number proves that it was right. A refusal is proved by nothing, and needs the look.
@@ -374,12 +374,12 @@ impl StateStore {
     }
 }
 
-/// Returns the id of a new lock, which nobody else has.
+/// Returns a unique id for a new lock.
 pub fn new_lock_id() -> Result<String> {
     random_text()
 }
 
-/// Returns a text that nobody else comes up with.
+/// Returns a random text, long enough to be unique.
 pub(super) fn random_text() -> Result<String> {
     Ok(URL_SAFE_NO_PAD.encode(random_bytes::<12>()?))
 }

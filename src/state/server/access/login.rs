@@ -140,7 +140,7 @@ impl UserLogin {
         }
     }
 
-    /// Returns the user that somebody unknown is worked on like, always the same for a name.
+    /// Returns the user whose password is checked in place of an unknown one, always the same for a name.
     fn stand_in(&self, name: &str) -> Option<&User> {
         let chance = self.digest(name, "").iter().fold(0, |sum: usize, byte| sum + usize::from(*byte));
         self.users.0.get(chance % self.users.len().max(1))

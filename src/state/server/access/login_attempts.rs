@@ -1,4 +1,4 @@
-//! Logins, counted, so that nobody can guess passwords quickly.
+//! Counts failed logins, so that passwords cannot be guessed quickly.
 //!
 //! Counted for each pair of address and user name, and for each address alone with more
 //! patience. An attempt is counted before anything about it is computed, as one that may

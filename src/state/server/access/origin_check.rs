@@ -1,4 +1,4 @@
-//! Whether a request comes from a page of another site in somebody's browser.
+//! The origin check: whether a request comes from a page of another site in a browser.
 //!
 //! A page of any site can send requests to any server, and the browser adds the password that
 //! its person once typed there. What a page cannot do is lie about where it comes from:

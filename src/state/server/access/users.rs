@@ -13,7 +13,7 @@ use super::password_hash::hash_password;
 use super::rights::{Right, Rights};
 use crate::error::{Error, Result};
 
-/// What proves that somebody is a user.
+/// How the password of a user is kept.
 #[derive(Clone)]
 pub(super) enum Secret {
     /// The password itself.

@@ -1,7 +1,7 @@
 //! A bucket of S3, or of a store that speaks its protocol, as an object store.
 //!
 //! Who asks is found out by `aws` when the first request is made. Requests are bounded in time and
-//! repeated with jitter where that is safe; whether an entry was created after all is settled by
+//! repeated with jitter where that is safe; whether an entry was created after all is found out by
 //! the log.
 
 use std::path::Path as FilePath;

@@ -63,7 +63,7 @@ impl Bucket {
         self.is_on_the_host_of(other) && (&self.name, &self.prefix) == (&other.name, &other.prefix)
     }
 
-    /// Returns whether whoever has credentials for one may show them to the other.
+    /// Returns whether credentials for one may be sent to the other: both are at the same address.
     pub fn is_on_the_host_of(&self, other: &Self) -> bool {
         self.endpoint == other.endpoint
     }

@@ -654,7 +654,8 @@ async fn what_another_process_did_counts_although_the_server_knew_the_state_a_mo
     assert_eq!(tested.client.send("POST", "/states/a", "three").await.status, 423);
 
     other.unlock(&name, "theirs").await.unwrap();
-    assert_eq!(tested.client.send("LOCK", "/states/a/lock", r#"{"ID":"ours"}"#).await.status, 200);
+    let granted = tested.client.send("LOCK", "/states/a/lock", r#"{"ID":"ours"}"#).await;
+    assert_eq!((granted.status, granted.head.contains("allow:")), (200, false), "{}", granted.head);
     assert_eq!(tested.client.send("GET", "/states/a", "").await.text(), "two");
 }
 

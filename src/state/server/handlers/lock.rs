@@ -3,7 +3,7 @@
 use axum::body::{Body, Bytes};
 use axum::http::Method;
 use axum::response::Response;
-use axum::routing::{MethodRouter, get};
+use axum::routing::{MethodRouter, any};
 use std::sync::Arc;
 
 use super::query::query;
@@ -14,10 +14,9 @@ use crate::state::server::access::Right;
 use crate::state::server::answers::{self, EarlyAnswer};
 use crate::state::server::service::Service;
 
-/// Returns the handlers of a lock.
+/// Returns the handler of a lock, for all methods: the router knows neither LOCK nor UNLOCK.
 pub fn lock_methods() -> MethodRouter<Arc<Service>> {
-    // LOCK and UNLOCK are no methods that the router knows.
-    get(holder).put(take).delete(release).fallback(by_method)
+    any(by_method)
 }
 
 /// Answers who holds the lock.
@@ -60,11 +59,11 @@ async fn release(request: StateRequest, body: Body) -> Result<Response, EarlyAns
     Ok(answers::unlocking(&request.name, request.service.finish(change).await))
 }
 
-/// Answers the methods that the router does not know.
 async fn by_method(method: Method, request: StateRequest, body: Body) -> Result<Response, EarlyAnswer> {
     match method.as_str() {
-        "LOCK" => take(request, body).await,
-        "UNLOCK" => release(request, body).await,
+        "GET" | "HEAD" => holder(request, body).await,
+        "LOCK" | "PUT" => take(request, body).await,
+        "UNLOCK" | "DELETE" => release(request, body).await,
         _ => Ok(answers::not_allowed("GET, HEAD, LOCK, PUT, UNLOCK, DELETE")),
     }
 }

@@ -39,31 +39,45 @@ fn make_private(dir: &Path) -> Result<()> {
 /// Lets git ignore a folder with all that is in it; a file of this name that is there is a person's own.
 fn hide_from_git(dir: &Path) -> Result<()> {
     let ignore = dir.join(".gitignore");
-    if ignore.symlink_metadata().is_ok() { Ok(()) } else { put(&ignore, dir, b"*\n", |_| Ok(())) }
+    if ignore.symlink_metadata().is_ok() { Ok(()) } else { put(&ignore, dir, b"*\n", Disk::NotAwaited) }
 }
 
 /// Writes a file of which readers see the old or the new content, never a part.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_private(path, bytes, |_| Ok(()))
+    write_private(path, bytes, Disk::NotAwaited)
 }
 
 /// Writes a file like [`write()`], and waits for the disk: it cannot be made again.
 pub fn write_flushed(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_private(path, bytes, File::sync_all)
+    write_private(path, bytes, Disk::Awaited)
 }
 
-fn write_private(path: &Path, bytes: &[u8], settle: fn(&File) -> std::io::Result<()>) -> Result<()> {
+/// Whether a write waits until the disk has it.
+#[derive(Clone, Copy)]
+enum Disk {
+    Awaited,
+    NotAwaited,
+}
+
+fn write_private(path: &Path, bytes: &[u8], disk: Disk) -> Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     create_private_dir(dir)?;
-    put(path, dir, bytes, settle)
+    put(path, dir, bytes, disk)
 }
 
-fn put(path: &Path, dir: &Path, bytes: &[u8], settle: fn(&File) -> std::io::Result<()>) -> Result<()> {
+fn put(path: &Path, dir: &Path, bytes: &[u8], disk: Disk) -> Result<()> {
     let failed = io("write", path);
     let mut file = NamedTempFile::new_in(dir).map_err(&failed)?;
-    file.write_all(bytes).and_then(|()| settle(file.as_file())).map_err(&failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    file.write_all(bytes).map_err(&failed)?;
+    match disk {
+        Disk::NotAwaited => file.persist(path).map(drop).map_err(|error| failed(error.error)),
+        Disk::Awaited => {
+            file.as_file().sync_all().map_err(&failed)?;
+            file.persist(path).map_err(|error| failed(error.error))?;
+            // The new name is the folder's, and reaches the disk with it.
+            File::open(dir).and_then(|dir| dir.sync_all()).map_err(&failed)
+        }
+    }
 }
 
 /// Lets its owner, and nobody else, run a file.

@@ -8,6 +8,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`atomic_file`] | small files, written whole or not at all |
+//! | [`aws`] | the credentials for Amazon's services, found as tofu finds them |
 //! | [`backends`] | how the state of a stack is reached, whatever its backend |
 //! | [`bug`] | what a person sees when this program is wrong |
 //! | [`cli`] | global flags, the list of commands, arguments → exit code |
@@ -31,6 +32,7 @@
 //! `tests/architecture.rs` checks who may import whom.
 
 pub mod atomic_file;
+pub mod aws;
 pub mod backends;
 pub mod bug;
 pub mod cli;

@@ -1,7 +1,8 @@
 //! States and their locks in an object store, and OpenTofu's http backend in front of them.
 //!
-//! [`StateStore`] keeps named states; the server speaks the protocol of `backend "http"`;
-//! [`Embedded`] is that server inside a run. Nothing here knows of stacks or of tofu.
+//! `store` keeps named states ([`StateStore`]), in one of its `places`; `server` speaks the protocol
+//! of `backend "http"` ([`Server`]); `client` asks such servers ([`RemoteState`]); [`Embedded`] is the
+//! server inside a run. Nothing here knows of stacks or of tofu.
 //!
 //! # Why a log
 //!
@@ -24,6 +25,10 @@
 //! - A crash leaves either no entry or a whole one: there is no half-done change to
 //!   repair. A file the local store was still filling has a name that is no entry's.
 //!
+//! A process that knew entry N as the newest a few minutes ago does not look for a newer one before
+//! it creates N+1: that the number was free proves that it was right. Only an answer that adds no
+//! entry, such as a refusal, needs the look. So a change is one access to the store, not two.
+//!
 //! A state and a deletion are on disk before they are acknowledged. Locking and releasing
 //! are not flushed, for speed: after a power cut a lock may be gone or there again, or its
 //! entry may be there empty, which no entry ever is otherwise; such a one counts as a
@@ -44,87 +49,27 @@
 //! that took more than an hour is not acknowledged. Its entry does no harm, since the
 //! newest is never pruned: it lies below the newest and no version list names it.
 
-mod answer;
-mod attempts;
-mod audit;
-mod auth;
-mod aws;
-mod body;
-mod bucket;
-mod bucket_lock;
-mod bucket_object;
 mod client;
-mod connection;
-mod copies;
-mod copy_handlers;
-mod decisions;
 mod embedded;
-mod entry;
-mod file_lock;
-mod foreign_page;
-mod gate;
-mod guests;
-mod handlers;
-mod health;
 mod held_lock;
-mod known_heads;
-mod lingering;
-mod local;
-mod locks;
-mod log;
-mod marks;
-mod metrics;
+mod lock_holder;
 mod moved;
 mod name;
-mod outgoing;
-mod overview;
-mod page;
-mod password_hash;
 mod percent;
-mod place;
-mod private_folder;
-mod probe;
-mod remote_copies;
-mod remote_status;
-mod retention;
-mod rights;
-mod room;
 mod server;
-mod settling;
-mod source_address;
-mod stalled;
-mod status_handlers;
 mod store;
-mod target;
-mod tls;
-mod trail;
-mod users;
 
-pub use audit::AuditSink;
-pub use auth::Credentials;
-pub use aws::{AwsSettings, AwsSource, AwsSources};
-pub use bucket_lock::lock_of_s3;
-pub use bucket_object::{read_s3_state, s3_workspaces};
-pub use client::{RemoteState, RemoteVersions};
-pub use connection::Patience;
-pub use decisions::{Claim, Locking, Unlocking, Writing};
+pub use crate::aws::{AwsSettings, AwsSource, AwsSources};
+pub use client::{Keeping, Marking, RemoteState, RemoteVersions};
 pub use embedded::Embedded;
-pub use entry::Version;
-pub use file_lock::lock_of_file;
 pub use held_lock::HeldLock;
-pub use locks::holder_is_alive;
-pub use marks::{Mark, StateStatus};
+pub use lock_holder::holder_is_alive;
 pub use moved::Moved;
 pub use name::StateName;
-pub use overview::StateSummary;
-pub use password_hash::hash_password;
-pub use place::{Bucket, StorePlace};
-pub use probe::{Probe, ProbeCheck};
-pub use remote_copies::Keeping;
-pub use remote_status::Marking;
-pub use retention::Retention;
-pub use rights::{Right, Rights};
-pub use server::{Limits, Server, Service};
-pub use store::{LockedState, StateStore, new_lock_id};
-pub use tls::Tls;
-pub use users::Users;
+pub use server::{
+    AuditSink, Credentials, Limits, Right, Rights, Server, Service, TimeLimits, Tls, Users, hash_password,
+};
+pub use store::{
+    Bucket, Claim, LockedState, Locking, Mark, Probe, ProbeCheck, Retention, StateStatus, StateStore,
+    StateSummary, StorePlace, Unlocking, Version, Writing, new_lock_id, open_bucket,
+};

@@ -17,7 +17,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use infra::model::Clock;
-use infra::state::{Limits, Patience, Server, Service, StateStore};
+use infra::state::{Limits, Server, Service, StateStore, TimeLimits};
 use jiff::Timestamp;
 use served::{Reply, Served, read_reply};
 
@@ -96,11 +96,11 @@ fn twelve_large_states_at_once_are_stored_and_read_in_the_memory_of_two() {
 }
 
 /// A server with room for one state of 2 MiB that waits so long for senders and for room.
-async fn cramped(folder: &std::path::Path, stall: Duration, room: Duration) -> Server {
+async fn cramped(folder: &std::path::Path, stall: Duration, memory: Duration) -> Server {
     let store = StateStore::open_local(folder, Clock::new(Timestamp::now)).unwrap();
     let limits = Limits { state: 2 * MIB, together: 2 * MIB, ..Limits::default() };
-    let patience = Patience { stall, room, ..Patience::default() };
-    let service = Service::open(store).with_limits(limits).with_patience(patience);
+    let patience = TimeLimits { stall, memory, ..TimeLimits::default() };
+    let service = Service::open(store).with_limits(limits).with_time_limits(patience);
     Server::start(tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap(), service).unwrap()
 }
 

@@ -23,7 +23,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use infra::model::Clock;
-use infra::state::{Credentials, Patience, Server, Service, StateStore};
+use infra::state::{Credentials, Server, Service, StateStore, TimeLimits};
 use jiff::Timestamp;
 use nix::sys::signal::Signal;
 use served::{PASSWORD, Reply, Served, USER, exchange, info, read_reply};
@@ -610,9 +610,9 @@ async fn a_client_that_never_finishes_is_not_waited_for_and_blocks_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let store = StateStore::open_local(folder.path(), Clock::new(Timestamp::now)).unwrap();
     let short = Duration::from_millis(300);
-    let patience = Patience { head: Some(short), stall: short, handshake: short, room: short };
+    let patience = TimeLimits { head: Some(short), stall: short, handshake: short, memory: short };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let service = Service::new(store, Credentials::new(USER, PASSWORD)).with_patience(patience);
+    let service = Service::new(store, Credentials::new(USER, PASSWORD)).with_time_limits(patience);
     let server = Server::start(listener, service).unwrap();
     let address = server.address();
 

@@ -637,3 +637,50 @@ async fn what_an_embedded_server_writes_has_the_name_of_the_project() {
         embedded.shutdown().await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn what_another_process_did_counts_although_the_server_knew_the_state_a_moment_ago() {
+    let tested = Tested::start().await;
+    let (other, name) = (store(tested.folder.path()), StateName::parse("a").unwrap());
+    tested.client.send("POST", "/states/a", "one").await;
+    assert_eq!(tested.client.send("GET", "/states/a", "").await.text(), "one");
+
+    other.write(&name, None, "two".into()).await.unwrap();
+    assert_eq!(tested.client.send("GET", "/states/a", "").await.text(), "two");
+
+    let theirs = infra::state::HeldLock::from_client(br#"{"ID":"theirs"}"#, None).unwrap();
+    other.lock(&name, &theirs).await.unwrap();
+    assert_eq!(tested.client.send("LOCK", "/states/a/lock", r#"{"ID":"ours"}"#).await.status, 423);
+    assert_eq!(tested.client.send("POST", "/states/a", "three").await.status, 423);
+
+    other.unlock(&name, "theirs").await.unwrap();
+    let granted = tested.client.send("LOCK", "/states/a/lock", r#"{"ID":"ours"}"#).await;
+    assert_eq!((granted.status, granted.head.contains("allow:")), (200, false), "{}", granted.head);
+    assert_eq!(tested.client.send("GET", "/states/a", "").await.text(), "two");
+}
+
+#[tokio::test]
+async fn a_method_that_makes_no_sense_on_a_path_is_told_those_that_do() {
+    let tested = Tested::start().await;
+
+    for (method, path, allowed) in [
+        ("PATCH", "/states/a", "GET, HEAD, POST, DELETE"),
+        ("LOCK", "/states/a", "GET, HEAD, POST, DELETE"),
+        ("POST", "/x/states/a/b/lock", "GET, HEAD, LOCK, PUT, UNLOCK, DELETE"),
+        ("DELETE", "/status/a", "GET, HEAD, POST"),
+        ("UNLOCK", "/applied/a", "GET, HEAD, POST, DELETE"),
+        ("POST", "/states", "GET, HEAD"),
+        ("POST", "/health", "GET, HEAD"),
+    ] {
+        let reply = tested.client.send(method, path, "").await;
+        assert_eq!(reply.status, 405, "{method} {path}");
+        assert!(
+            reply.head.to_lowercase().contains(&format!("allow: {}\r\n", allowed.to_lowercase())),
+            "{}",
+            reply.head
+        );
+    }
+    assert_eq!(tested.client.send("PATCH", "/states/..", "").await.status, 400, "the name is read first");
+    assert_eq!(tested.client.send("LOCK", "/locks/a", r#"{"ID":"1"}"#).await.status, 404);
+    assert_eq!(tested.client.with(None).send("LOCK", "/locks/a", "").await.status, 401);
+}

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use infra::model::Clock;
-use infra::state::{Credentials, Limits, Patience, Service, StateName, StateStore};
+use infra::state::{Credentials, Limits, Service, StateName, StateStore, TimeLimits};
 use libfuzzer_sys::fuzz_target;
 use object_store::memory::InMemory;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -37,7 +37,7 @@ async fn exchange(request: &[u8], with_password: bool) -> (Vec<u8>, bool) {
     let patience = Duration::from_millis(50);
     let service = Service::new(store.clone(), Credentials::new("fuzz", "password"))
         .with_limits(Limits { state: 4096, lock: 1024, together: 4096 })
-        .with_patience(Patience { head: Some(patience), stall: patience, handshake: patience, room: patience });
+        .with_time_limits(TimeLimits { head: Some(patience), stall: patience, handshake: patience, memory: patience });
     let (mut client, server) = tokio::io::duplex(1 << 20);
     let serving = tokio::spawn(Arc::new(service).serve_stream(server, IpAddr::V4(Ipv4Addr::LOCALHOST)));
     let _ = client.write_all(&prepared(request, with_password)).await;

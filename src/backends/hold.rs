@@ -53,7 +53,7 @@ fn moved_away(to: &str) -> Error {
 /// A state that runs are kept from until it is released.
 #[derive(Debug)]
 pub struct Hold {
-    /// The lock; nothing where it was only looked at.
+    /// The lock; `None` if it was only looked at.
     pub(super) lock: Option<HeldLock>,
 }
 
@@ -63,6 +63,6 @@ impl Hold {
         Claim { lock_id: self.lock.as_ref().map(|lock| lock.id().to_owned()), user: None }
     }
 
-    /// Lets nobody in: the lock stays, or something else has taken its place.
+    /// Leaves the state locked: the lock stays, or something else has taken its place.
     pub fn keep(self) {}
 }

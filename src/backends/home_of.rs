@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use super::http_state::http_state;
-use super::resolved_backend::{BackendRecord, resolved_backend};
 use super::state_home::StateHome;
 use super::state_place::StatePlace;
+use super::tofu_backends::{BackendRecord, resolved_backend};
+use crate::aws::{AwsSettings, AwsSources};
 use crate::error::Result;
 use crate::model::{Backend, Environment, Stack};
-use crate::state::{AwsSettings, AwsSources, StateName};
+use crate::state::StateName;
 
 /// What decides where the state of a stack lies.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub struct HomeParts<'a> {
     pub env: Environment,
     /// Where tofu keeps what `init` resolved.
     pub data_dir: PathBuf,
-    /// The workspace in use; nothing for the one that every backend begins with.
+    /// The workspace in use; `None` for the one that every backend begins with.
     pub workspace: Option<String>,
     /// Who asks buckets in this command.
     pub sources: &'a AwsSources,

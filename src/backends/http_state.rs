@@ -20,7 +20,7 @@ pub(super) fn remote_environment(env: Environment, url: &str, name: &StateName) 
         .with("TF_HTTP_UNLOCK_ADDRESS", &lock)
 }
 
-/// Returns the state that an http backend leads to; nothing if nobody says its address.
+/// Returns the state that an http backend leads to; `None` if no address is configured.
 pub(super) fn http_state(backend: &Backend, env: Environment) -> Result<Option<RemoteState>> {
     let env = configured(backend, env);
     match env.get("TF_HTTP_ADDRESS") {

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_saphyr::Spanned;
 
-use super::turn::wait_for_turn;
+use super::file_lock::lock_file;
 use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::model::{StackId, is_zero_width, quoted, turns_text};
@@ -62,7 +62,7 @@ pub struct InfraLock {
 }
 
 impl InfraLock {
-    /// Reads the file in this root; nothing where there is none.
+    /// Reads the file in this root; `None` if there is none.
     pub fn read(root: &Path) -> Result<Option<Self>> {
         match read_text(&root.join(FILE))? {
             Some(text) => Self::parse(&text).map(Some),
@@ -74,7 +74,7 @@ impl InfraLock {
     ///
     /// Nobody else in this checkout changes it meanwhile. A file that cannot be read stays as it is.
     pub fn update(root: &Path, infra_dir: &Path, change: impl FnOnce(&mut Self)) -> Result<bool> {
-        let _turn = wait_for_turn(&infra_dir.join(TURN))?;
+        let _lock = lock_file(&infra_dir.join(TURN))?;
         let before = Self::read(root)?.unwrap_or_default();
         let mut after = before.clone();
         change(&mut after);

@@ -21,7 +21,7 @@ const OWN_FOLDER: &str = ".infra/state";
 #[derive(Clone, Debug)]
 pub struct KeptAt {
     text: String,
-    /// The folder as it is written, from the root; nothing for a place over the network.
+    /// The folder as it is written, from the root; `None` for a place over the network.
     full: Option<String>,
     target: Target,
 }

@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::turn::wait_for_turn;
+use super::file_lock::lock_file;
 use crate::atomic_file;
 use crate::error::{Error, Result, io};
 use crate::model::project::Copies;
@@ -81,7 +81,7 @@ pub enum Copying {
 }
 
 impl SafetyCopies {
-    /// Returns those of this person; nothing where copies are not wanted, or there is no home for them.
+    /// Returns those of this person; `None` if copies are not wanted, or there is no home for them.
     pub fn of(env: &Environment, copies: Copies, clock: Clock) -> Option<Self> {
         match copies {
             Copies::Off => None,
@@ -100,7 +100,7 @@ impl SafetyCopies {
         if size > self.limit.min(LARGEST_STATE) {
             return Ok(Copying::TooLarge(self.limit.min(LARGEST_STATE)));
         }
-        let _turn = wait_for_turn(&self.dir.join("turn"))?;
+        let _lock = lock_file(&self.dir.join("turn"))?;
         let before = self.find(&facts.lineage)?;
         let kept = match before.filter(|before| before.is_newer_elsewhere(facts)) {
             Some(newer) => Copying::NewerThere(newer),
@@ -115,7 +115,7 @@ impl SafetyCopies {
 
     /// Removes the copy of the state with this lineage.
     pub fn forget(&self, lineage: &str) -> Result<()> {
-        let _turn = wait_for_turn(&self.dir.join("turn"))?;
+        let _lock = lock_file(&self.dir.join("turn"))?;
         let record = self.record_path(lineage);
         match std::fs::remove_file(&record) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -201,7 +201,7 @@ impl SafetyCopies {
         }
     }
 
-    /// Returns the copy that a record tells of; nothing if the file is none, or is not where it belongs.
+    /// Returns the copy that a record tells of; `None` if the file is none, or is not where it belongs.
     fn record(&self, path: &Path) -> Option<SafetyCopy> {
         if path.extension().is_none_or(|suffix| suffix != "json") || !is_plain_file(path) {
             return None;

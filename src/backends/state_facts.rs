@@ -14,7 +14,7 @@ pub struct StateFacts {
 }
 
 impl StateFacts {
-    /// Reads them from a state; nothing if there is none, which tofu writes as one without a lineage.
+    /// Reads them from a state; `None` if there is none, which tofu writes as one without a lineage.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         Self::read(bytes).filter(|facts| !facts.lineage.is_empty())
     }

@@ -12,13 +12,13 @@ use zeroize::Zeroizing;
 
 use super::hold::{Hold, lock_in_store, lock_info, written};
 use super::state_facts::StateFacts;
-use super::state_file;
+use super::tofu_backends::{lock_of_file, lock_of_s3, read_s3_state, read_state_file, write_state_file};
+use crate::aws::AwsSource;
 use crate::error::{Error, Result};
 use crate::model::{Backend, Holder, StateLock};
 use crate::process;
 use crate::state::{
-    AwsSource, HeldLock, Keeping, Mark, Marking, RemoteState, StateName, StateStatus, StateStore, Unlocking,
-    Version, lock_of_file, lock_of_s3, read_s3_state,
+    HeldLock, Keeping, Mark, Marking, RemoteState, StateName, StateStatus, StateStore, Unlocking, Version,
 };
 
 /// Where the state of one stack lies.
@@ -97,7 +97,7 @@ impl StateHome {
         let bytes = match self {
             Self::Store { store, name } => store.read(name).await?.map(|bytes| bytes.to_vec()),
             Self::Server(state) => state.read().await?,
-            Self::File(path) => state_file::read(path)?,
+            Self::File(path) => read_state_file(path)?,
             Self::Bucket { backend, source } => {
                 read_s3_state(backend, source).await?.map(|bytes| bytes.to_vec())
             }
@@ -155,7 +155,7 @@ impl StateHome {
         matches!(self, Self::Store { .. } | Self::Server(_))
     }
 
-    /// Returns the versions that are kept; nothing where infra knows of none.
+    /// Returns the versions that are kept; `None` if infra knows of none.
     pub async fn versions(&self) -> Result<Option<StateVersions>> {
         match self {
             Self::Store { store, name } => {
@@ -170,7 +170,7 @@ impl StateHome {
         }
     }
 
-    /// Returns the versions that are kept; nothing where none are, or where a server tells of none.
+    /// Returns the versions that are kept; `None` if none are, or where a server tells of none.
     pub async fn versions_if_any(&self) -> Result<Option<StateVersions>> {
         match self {
             // A server of another kind may answer a question for versions with anything.
@@ -191,7 +191,7 @@ impl StateHome {
         Ok(bytes.map(Zeroizing::new))
     }
 
-    /// Returns who holds the state; nothing where the backend cannot be asked.
+    /// Returns who holds the state; `None` if the backend cannot be asked.
     pub async fn lock_of(&self) -> Result<Option<StateLock>> {
         let held = match self {
             Self::Store { store, name } => store.lock_of(name).await?,
@@ -236,7 +236,7 @@ impl StateHome {
         self.hold_for(operation, "", at).await
     }
 
-    /// Holds the state with a word for whoever meets the lock.
+    /// Holds the state, with a text in the lock for those who find it.
     pub async fn hold_for(&self, operation: &str, info: &str, at: Timestamp) -> Result<Hold> {
         let held = match self {
             Self::Store { store, name } => {
@@ -261,7 +261,7 @@ impl StateHome {
 
     /// Closes the state to everybody until it is lifted, or takes over what closes it already.
     ///
-    /// What is written under this is seen by nobody before; nothing where the home knows no marks.
+    /// What is written under it becomes visible when it is lifted; `None` if the home knows no marks.
     pub async fn close(&self, words: &str) -> Result<Option<Hold>> {
         let Some(status) = self.status().await? else { return Ok(None) };
         if status.moved.is_none() {
@@ -307,21 +307,21 @@ impl StateHome {
         self.read().await
     }
 
-    /// Stores bytes for whoever holds the state.
+    /// Stores bytes under the lock that is held.
     pub async fn write(&self, hold: &Hold, bytes: &[u8]) -> Result<()> {
         match self {
             Self::Store { store, name } => {
                 written(store.write_as(name, &hold.claim(), bytes.to_vec().into()).await?)
             }
             Self::Server(state) => state.write(hold.lock.as_ref(), bytes.to_vec()).await,
-            Self::File(path) => state_file::write(path, bytes),
+            Self::File(path) => write_state_file(path, bytes),
             Self::Bucket { .. } | Self::OnlyTofu(_) => {
                 Err(Error::bug("a state was to be stored where only tofu can"))
             }
         }
     }
 
-    /// Stores bytes that were written elsewhere at this time, for whoever holds the state.
+    /// Stores bytes that were written elsewhere at this time, under the lock that is held.
     pub async fn write_version(&self, hold: &Hold, bytes: &[u8], at: Timestamp) -> Result<()> {
         match self {
             Self::Store { store, name } => {
@@ -332,7 +332,7 @@ impl StateHome {
         }
     }
 
-    /// Returns how things stand with the state; nothing where nobody can tell.
+    /// Returns how things stand with the state; `None` if the backend cannot be asked.
     pub async fn status(&self) -> Result<Option<StateStatus>> {
         match self {
             Self::Store { store, name } => store.status(name).await.map(Some),
@@ -341,7 +341,7 @@ impl StateHome {
         }
     }
 
-    /// Marks the state, for whoever holds it; returns whether its home knows marks.
+    /// Marks the state, under the lock that is held; returns whether its home knows marks.
     pub async fn mark(&self, hold: Option<&Hold>, mark: Mark) -> Result<bool> {
         match self {
             Self::Store { store, name } => {

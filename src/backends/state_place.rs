@@ -40,7 +40,7 @@ impl StatePlace {
         }
     }
 
-    /// Returns the states that have a copy of what was applied beside them; nothing where none are kept.
+    /// Returns the states that have a copy of what was applied beside them; `None` if none are kept.
     pub async fn copies(&self, env: Environment) -> Result<Option<Vec<StateName>>> {
         match self {
             Self::Store(store) => store.copies().await.map(Some),

@@ -83,7 +83,7 @@ fn holds_known_states(project: &Project) -> Result<bool> {
     Ok(!here.is_embedded() && known)
 }
 
-/// Returns what the project knows of its states; nothing where it does without that.
+/// Returns what `infra.lock` says about the states; an empty record if the project has none.
 pub fn read_infra_lock(project: &Project) -> Result<InfraLock> {
     match project.state.lock_file {
         LockFile::On => Ok(InfraLock::read(&project.root)?.unwrap_or_default()),
@@ -106,7 +106,7 @@ async fn open_store(project: &Project, env: &Environment, clock: Clock) -> Resul
     }
 }
 
-/// Opens the store for somebody who finds out whether it can be trusted.
+/// Opens the store without a test of its locks.
 pub fn open_store_untried(project: &Project, env: &Environment, clock: Clock) -> Result<StateStore> {
     let retention = Retention::of(project.state.keep_versions, project.state.keep_days);
     Ok(StateStore::open(&store_place(project)?, env, clock)?.with_retention(retention))

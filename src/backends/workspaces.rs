@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use super::home_of::HomeParts;
-use super::resolved_backend::{BackendRecord, noted_kind, resolved_backend};
+use super::tofu_backends::{BackendRecord, noted_kind, resolved_backend, s3_workspaces};
 use crate::error::{Result, io};
 use crate::model::{Backend, StackWorkspace};
-use crate::state::{AwsSettings, s3_workspaces};
+use crate::state::AwsSettings;
 
 /// Returns the workspaces of a stack's backend, sorted; nothing where only tofu can tell.
 pub async fn workspaces_at(parts: HomeParts<'_>) -> Result<Option<Vec<String>>> {

@@ -14,7 +14,9 @@ use tokio::net::TcpListener;
 
 use zeroize::Zeroizing;
 
-use super::{Credentials, Server, Service, StateName, StateStore, Unlocking};
+use super::name::StateName;
+use super::server::{Credentials, Server, Service};
+use super::store::{StateStore, Unlocking};
 use crate::error::{Error, Result};
 use crate::model::Holder;
 use crate::process;
@@ -86,7 +88,7 @@ impl Embedded {
     /// still be on its way; [`Self::shutdown`] looks again when nothing can arrive any more.
     pub async fn release_locks_of_this_process(&self, name: &StateName) -> Result<bool> {
         self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
-        self.server.service().quiesce().await;
+        self.server.wait_for_changes().await;
         release_own(&self.store, &self.holder, name).await
     }
 
@@ -123,8 +125,5 @@ async fn release_own(store: &StateStore, holder: &Holder, name: &StateName) -> R
 }
 
 fn random_password() -> Result<String> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Error::unavailable("the system gives no random bytes").because(error))?;
-    Ok(URL_SAFE_NO_PAD.encode(bytes))
+    Ok(URL_SAFE_NO_PAD.encode(process::random_bytes::<32>()?))
 }

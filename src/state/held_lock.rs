@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Moved;
+use super::moved::Moved;
 use crate::error::{Error, Result};
 use crate::model::{Holder, LockInfo, MOVED, StateLock, in_plain_sight, turns_text};
 

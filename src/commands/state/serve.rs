@@ -23,7 +23,7 @@ use crate::project;
 use crate::report::{Asking, passphrase_prompt};
 use crate::secrets::keyring::{KeyPlaces, Keyring, is_sealed};
 use crate::state::{
-    AuditSink, Limits, Patience, Retention, Server, Service, StateStore, StorePlace, Tls, Users,
+    AuditSink, Limits, Retention, Server, Service, StateStore, StorePlace, TimeLimits, Tls, Users,
     hash_password,
 };
 
@@ -97,7 +97,7 @@ pub(super) async fn run(args: &ServeArgs, context: &Context) -> Result<Exit> {
     let service = admit(args, context, address, store).await?;
     let service = service
         .with_limits(limits(args))
-        .with_patience(Patience::with_strangers())
+        .with_time_limits(TimeLimits::for_unknown_clients())
         .with_audit(audit_sink(args, context)?);
     let scheme = if tls.is_some() { "https" } else { "http" };
     if tls.is_none() && !address.ip().is_loopback() {

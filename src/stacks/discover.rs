@@ -6,19 +6,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::addresses::addresses_in;
 use super::backend::backend;
-use super::backend_config::complete_backends;
-use super::declared::declare;
-use super::facts::{Facts, RemoteState};
-use super::identity::partial_collisions;
-use super::modules::{Library, ReadFolder};
-use super::relocate::relative;
-use super::remote_state::{StateOwners, reads_itself};
+use super::backend::complete_backends;
+use super::backend::partial_collisions;
+use super::backend::relative;
+use super::backend::{StateOwners, reads_itself};
+use super::choice::{ignored_selection, in_workspaces};
+use super::files::addresses_in;
+use super::files::{Facts, RemoteState};
+use super::files::{Library, ReadFolder};
+use super::order::declare;
 use super::roots::{StackFolder, search};
 use super::settings::SettingsBook;
 use super::unused_modules::Suspicion;
-use super::workspaces::{ignored_selection, in_workspaces};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Project, Stack, StackId};
 

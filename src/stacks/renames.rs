@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::addresses::is_among;
+use super::files::is_among;
 use crate::model::layout::is_tofu_file;
 use crate::model::{Stack, StackId};
 

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::folder::Folder;
-use super::modules::Library;
-use super::names::shortened;
-use super::walk::{Boundaries, Walk, walk, walk_outside};
+use super::choice::shortened;
+use super::files::Folder;
+use super::files::Library;
+use super::files::{Boundaries, Walk, walk, walk_outside};
 use crate::model::layout::CONVENTIONAL_ROOTS;
 use crate::model::{Project, nearest};
 

@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::facts::Facts;
-use super::folder::Folder;
-use super::modules::Library;
-use super::names::shortened;
+use super::choice::shortened;
+use super::files::Facts;
+use super::files::Folder;
+use super::files::Library;
 use super::roots::StackFolder;
 use super::settings::SettingsBook;
 use crate::model::{Project, Stack};

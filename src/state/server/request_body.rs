@@ -253,8 +253,8 @@ fn is_sum_of(header: &HeaderValue, bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::limits::Limits;
     use super::*;
+    use crate::state::server::limits::Limits;
 
     const STALL: Duration = Duration::from_millis(50);
 

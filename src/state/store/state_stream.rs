@@ -148,8 +148,8 @@ mod tests {
     use object_store::memory::InMemory;
     use object_store::{ObjectStoreExt as _, PutPayload};
 
-    use super::super::log_entry::{Header, LogEntry, Version};
     use super::*;
+    use crate::state::store::log_entry::{Header, LogEntry, Version};
 
     /// Stores an entry with a long header and returns what comes out again.
     async fn through(store: Arc<dyn ObjectStore>, body: &[u8]) -> (u64, Vec<u8>) {

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use super::request::{CallerRequest, StateRequest};
 use crate::state::StateName;
 use crate::state::server::access::Right;
-use crate::state::server::answers::{self, EarlyAnswer};
+use crate::state::server::answers;
+use crate::state::server::answers::EarlyAnswer;
 use crate::state::server::request_body::Received;
 use crate::state::server::service::Service;
 

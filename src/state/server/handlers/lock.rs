@@ -11,7 +11,8 @@ use super::request::StateRequest;
 use crate::state::HeldLock;
 use crate::state::held_lock::id_of;
 use crate::state::server::access::Right;
-use crate::state::server::answers::{self, EarlyAnswer};
+use crate::state::server::answers;
+use crate::state::server::answers::EarlyAnswer;
 use crate::state::server::service::Service;
 
 /// Returns the handler of a lock, for all methods: the router knows neither LOCK nor UNLOCK.

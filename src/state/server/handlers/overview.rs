@@ -8,7 +8,8 @@ use super::page::render;
 use super::request::CallerRequest;
 use crate::state::StateSummary;
 use crate::state::server::access::Right;
-use crate::state::server::answers::{self, EarlyAnswer};
+use crate::state::server::answers;
+use crate::state::server::answers::EarlyAnswer;
 use crate::state::server::service::Service;
 
 /// Returns the handlers of the page.

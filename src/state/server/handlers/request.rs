@@ -8,7 +8,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 
 use crate::state::server::access::{Caller, Right};
-use crate::state::server::answers::{self, EarlyAnswer};
+use crate::state::server::answers;
+use crate::state::server::answers::EarlyAnswer;
 use crate::state::server::request_body::{Expected, Received, receive};
 use crate::state::server::request_log::RequestLog;
 use crate::state::server::route_path::encoded_name;

@@ -12,7 +12,8 @@ use super::query::lock_id;
 use super::request::StateRequest;
 use crate::error::Error;
 use crate::state::server::access::Right;
-use crate::state::server::answers::{self, EarlyAnswer};
+use crate::state::server::answers;
+use crate::state::server::answers::EarlyAnswer;
 use crate::state::server::service::Service;
 use crate::state::{Mark, Writing};
 

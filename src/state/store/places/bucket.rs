@@ -105,9 +105,9 @@ fn retries() -> RetryConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::super::store_place::StorePlace;
     use super::*;
     use crate::error::Kind;
+    use crate::state::store::places::store_place::StorePlace;
 
     fn bucket(url: &str) -> Bucket {
         match StorePlace::parse(url, std::path::Path::new("/")).expect("a place") {

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::RemoteState;
 use super::identity::{identity, identity_of};
 use crate::model::{Backend, Stack, StackId};
+use crate::stacks::files::RemoteState;
 use crate::syntax::setting::{Setting, flatten};
 
 /// The states of all stacks whose identity is known.

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::settings::SettingsBook;
 use crate::error::{Error, Result};
 use crate::model::project::BackendConfig;
 use crate::model::{Backend, Fingerprint, Project, Stack, StackError};
+use crate::stacks::settings::SettingsBook;
 use crate::syntax;
 use crate::syntax::setting::{Setting, Settings, flatten};
 
@@ -27,7 +27,7 @@ const SECRET: [&str; 8] = [
 ///
 /// Several files that nobody chose among are an error, and so is one that is not there.
 pub fn backend_config(project: &Project, stack: &Stack) -> Result<Vec<BackendConfig>> {
-    let settings = super::settings::settings_for(project, &stack.id);
+    let settings = crate::stacks::settings::settings_for(project, &stack.id);
     given(&project.root.join(&stack.path), stack, settings.backend_config)
 }
 

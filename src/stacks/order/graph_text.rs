@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::graph::{Graph, closure};
-use super::names::layer_segment;
-use super::order::nested_neighbours;
+use super::run_order::nested_neighbours;
 use crate::model::project::Layers;
 use crate::model::{Project, Stack, StackId};
+use crate::stacks::choice::layer_segment;
 
 /// The stacks of each layer, those without a layer first.
 type Groups<'a> = BTreeMap<Option<u32>, Vec<(usize, &'a Stack)>>;

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::thread;
 
 use super::facts::{Facts, Unread};
-use super::files::is_json;
 use super::folder::Folder;
+use super::tofu_files::is_json;
 use super::{hcl, json};
 use crate::model::fingerprint::Fingerprint;
 use crate::syntax;

@@ -6,7 +6,7 @@ use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::files::in_reading_order;
+use super::tofu_files::in_reading_order;
 use crate::model::layout::is_tofu_file;
 
 /// The contents of a folder as far as finding stacks goes.

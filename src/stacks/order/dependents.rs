@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use super::declared::inputs_by;
 use super::graph::Graph;
-use super::settings::SettingsBook;
 use crate::error::Result;
 use crate::model::project::Layers;
 use crate::model::{Project, Stack, StackId};
+use crate::stacks::settings::SettingsBook;
 
 /// Returns the stacks that depend on chosen ones by an edge, over any number of steps, and are not chosen.
 pub fn dependents(stacks: &[Stack], chosen: &[StackId]) -> Result<Vec<StackId>> {

@@ -4,15 +4,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::graph::{Graph, closure};
 use super::misses::{listed, nowhere, or_unknown, outside, unresolved, without_stacks};
 use super::names;
 use super::names::Miss;
 use super::narrow::narrow;
-use super::order::{Direction, Order};
-use super::place::{Found, Place, is_path};
+use super::typed_path::{Found, Place, is_path};
 use crate::error::{Error, Result};
 use crate::model::{Project, Stack, StackId};
+use crate::stacks::order::{Direction, Order};
+use crate::stacks::order::{Graph, closure};
 
 /// What was asked for, as typed. Everything named adds to the choice.
 #[derive(Clone, Debug, Default)]

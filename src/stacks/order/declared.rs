@@ -3,12 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names;
-use super::names::Miss;
-use super::settings::{Pattern, SettingsBook, is_glob, settings_for};
 use crate::error::{Error, Result};
 use crate::model::project::OutputRef;
 use crate::model::{Project, Stack, StackId, StackSettings};
+use crate::stacks::choice::{Miss, find, find_one, near};
+use crate::stacks::settings::{Pattern, SettingsBook, is_glob, settings_for};
 
 /// Adds tags and dependencies to the stacks and returns remarks about patterns that match nothing.
 pub fn declare(project: &Project, stacks: &mut [Stack]) -> Result<Vec<String>> {
@@ -101,7 +100,7 @@ fn dependencies(
 ) -> Result<BTreeSet<StackId>> {
     let mut found = BTreeSet::new();
     for name in &settings.depends_on {
-        match names::find(name, stacks) {
+        match find(name, stacks) {
             Ok(ids) => found.extend(ids),
             Err(Miss::Unknown(_)) if is_glob(name) => {
                 notes.push(format!("infra.yaml: `depends_on` of `{pattern}`: no stack matches `{name}`"));
@@ -118,9 +117,8 @@ fn feeding(settings: &StackSettings, id: &StackId, stacks: &[Stack]) -> Result<B
     for (variable, output) in &settings.inputs {
         let name = output.stack.as_str();
         let key = || format!("inputs of `{id}`, `{variable}`");
-        let stack = names::find_one(name, stacks).map_err(|miss| unresolved(&miss, name, &key()))?;
-        let stack =
-            stack.ok_or_else(|| unresolved(&Miss::Unknown(names::near(name, stacks)), name, &key()))?;
+        let stack = find_one(name, stacks).map_err(|miss| unresolved(&miss, name, &key()))?;
+        let stack = stack.ok_or_else(|| unresolved(&Miss::Unknown(near(name, stacks)), name, &key()))?;
         if stack != *id {
             found.insert(variable.clone(), OutputRef { stack, output: output.output.clone() });
         }
@@ -136,7 +134,7 @@ fn unresolved(miss: &Miss, name: &str, key: &str) -> Error {
 }
 
 fn unmatched(pattern: &str, stacks: &[Stack]) -> String {
-    let hint = Miss::Unknown(names::near(pattern, stacks)).hint();
+    let hint = Miss::Unknown(near(pattern, stacks)).hint();
     let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
     format!("infra.yaml: no stack matches the pattern `{pattern}`{hint}")
 }

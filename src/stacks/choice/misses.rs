@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::names;
 use super::names::{Miss, quoted};
-use super::place::{Part, Place};
+use super::typed_path::{Part, Place};
 use crate::error::{Error, Result};
 use crate::model::{Stack, StackId};
 

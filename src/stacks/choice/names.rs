@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::settings::{Pattern, is_glob};
 use crate::model::stack::leading_number;
 use crate::model::{Stack, StackId, distance, nearest, tolerance};
+use crate::stacks::settings::{Pattern, is_glob};
 
 /// Why a name means nothing, or too much.
 #[derive(Debug, PartialEq)]

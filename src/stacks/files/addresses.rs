@@ -93,7 +93,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::stacks::folder::Folder;
+    use crate::stacks::files::folder::Folder;
 
     /// Writes files and returns the addresses that the folder `stack` declares.
     fn addresses(files: &[(&str, &str)]) -> Vec<String> {

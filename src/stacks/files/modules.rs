@@ -9,8 +9,8 @@ use super::facts::{Facts, ModuleBlock};
 use super::folder::Folder;
 use super::reading::{read_folder, read_folders};
 use super::source_template::possible_folders;
-use super::submodules::{FETCH_SUBMODULES, MissingSubmodule, missing_submodules};
 use crate::model::without_dots;
+use crate::stacks::submodules::{FETCH_SUBMODULES, MissingSubmodule, missing_submodules};
 use crate::syntax::setting::Setting;
 
 /// Every folder that was read, by its absolute path.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::files::is_json;
+use super::tofu_files::is_json;
 use crate::syntax;
 use crate::syntax::{Attribute, Block, Body};
 

@@ -120,7 +120,7 @@ impl Edits<'_> {
 }
 
 /// Returns the way from one folder to another, both relative to the same place.
-pub(super) fn relative(from: &Path, to: &Path) -> String {
+pub(in crate::stacks) fn relative(from: &Path, to: &Path) -> String {
     let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
     let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
     let up = std::iter::repeat_n("..".to_owned(), from.len() - common);
@@ -133,8 +133,8 @@ pub(super) fn relative(from: &Path, to: &Path) -> String {
 mod tests {
     use std::path::PathBuf;
 
-    use super::super::sample::stack;
     use super::*;
+    use crate::stacks::sample::stack;
 
     fn moved(text: &str, from: &str, to: &str) -> String {
         let from = Stack { path: PathBuf::from("infrastructure").join(from), ..stack(from, &[]) };

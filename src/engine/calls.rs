@@ -20,5 +20,5 @@ pub(super) use retry::{Retries, not_tried_again};
 pub(super) use stop::Stop;
 pub use unsaved_state::{UnsavedFile, unsaved_file};
 pub(super) use unsaved_state::{give_name, unsaved_state, way_to_save};
-pub(super) use watch::{Heard, Telling, Watched, listen, says_changes, watch};
+pub(super) use watch::{Telling, TofuOutput, Watched, listen, says_changes, watch};
 pub use working_notes::{HolderLife, life_of_holder};

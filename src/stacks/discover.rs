@@ -6,15 +6,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::backend::backend;
-use super::backend::complete_backends;
-use super::backend::partial_collisions;
-use super::backend::relative;
-use super::backend::{StateOwners, reads_itself};
+use super::backend::{StateOwners, backend, complete_backends, partial_collisions, reads_itself, relative};
 use super::choice::{ignored_selection, in_workspaces};
-use super::files::addresses_in;
-use super::files::{Facts, RemoteState};
-use super::files::{Library, ReadFolder};
+use super::files::{Facts, Library, ReadFolder, RemoteState, addresses_in};
 use super::order::declare;
 use super::roots::{StackFolder, search};
 use super::settings::SettingsBook;

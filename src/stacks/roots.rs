@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::choice::shortened;
-use super::files::Folder;
-use super::files::Library;
-use super::files::{Boundaries, Walk, walk, walk_outside};
+use super::files::{Boundaries, Folder, Library, Walk, walk, walk_outside};
 use crate::model::layout::CONVENTIONAL_ROOTS;
 use crate::model::{Project, nearest};
 

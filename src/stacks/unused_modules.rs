@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::choice::shortened;
-use super::files::Facts;
-use super::files::Folder;
-use super::files::Library;
+use super::files::{Facts, Folder, Library};
 use super::roots::StackFolder;
 use super::settings::SettingsBook;
 use crate::model::{Project, Stack};

@@ -26,7 +26,7 @@ pub fn check(session: &Session, id: &StackId, captured: &Captured) -> Result<()>
     if session.interrupts.any() {
         return Err(Error::interrupted("stopped"));
     }
-    let told = Told::of(session, &captured.stderr);
+    let told = FramedError::of(session, &captured.stderr);
     let error = match told.kind() {
         Kind::Locked => Error::locked(format!("state of `{id}` is locked")),
         kind => Error::new(kind, format!("tofu failed in `{id}`")),
@@ -62,13 +62,13 @@ fn once_each(said: &str) -> String {
 
 /// Returns what to do about what tofu wrote in its frame for people.
 pub fn hints_about(session: &Session, id: &StackId, said: &Raw) -> Vec<String> {
-    Told::of(session, said).hints(session, id)
+    FramedError::of(session, said).hints(session, id)
 }
 
 /// What tofu wrote in its frame for people.
-struct Told(Diagnostic);
+struct FramedError(Diagnostic);
 
-impl Told {
+impl FramedError {
     fn of(session: &Session, said: &Raw) -> Self {
         Self(messages::framed(said, &session.mask()))
     }

@@ -38,7 +38,7 @@ pub async fn explain(session: &Session, stack: &Stack, watched: &Watched) -> Sto
     if session.interrupts.any() {
         return Stop::Interrupted;
     }
-    let errors: Vec<&Diagnostic> = watched.heard.errors().collect();
+    let errors: Vec<&Diagnostic> = watched.output.errors().collect();
     let Some(first) = errors.first() else { return Stop::Failed(wordless(watched, left_lock)) };
     let cause = cause_of(first);
     if tells_of_a_held_lock(first) {
@@ -65,7 +65,7 @@ pub async fn explain(session: &Session, stack: &Stack, watched: &Watched) -> Sto
 
 /// Describes a tofu that failed without a diagnostic: a crash, or a kill from outside.
 fn wordless(watched: &Watched, left_lock: bool) -> StackError {
-    let tail = watched.heard.stderr.iter().map(Safe::as_str).collect::<Vec<_>>().join("\n");
+    let tail = watched.output.stderr.iter().map(Safe::as_str).collect::<Vec<_>>().join("\n");
     let lock = left_lock.then_some("its lock was released").into_iter();
     let detail = Some(tail.as_str()).filter(|tail| !tail.is_empty()).into_iter().chain(lock);
     let detail = detail.collect::<Vec<_>>().join("\n");

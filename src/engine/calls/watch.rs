@@ -15,21 +15,20 @@ use crate::events::RunEvent;
 use crate::model::{Diagnostic, ResourceChange, Safe, Severity, StackId, Step};
 use crate::process;
 use crate::process::{Invocation, Raw, Stream};
-use crate::tofu::call;
 use crate::tofu::call::Narration;
-use crate::tofu::messages;
 use crate::tofu::messages::Message;
+use crate::tofu::{call, messages};
 
 /// What was learnt from a tofu that has ended.
 #[derive(Debug)]
 pub struct Watched {
     pub status: ExitStatus,
-    pub heard: Heard,
+    pub output: TofuOutput,
 }
 
 /// What a tofu said.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct TofuOutput {
     /// Its text for people.
     pub text: Vec<Safe>,
     /// Its problems.
@@ -46,7 +45,7 @@ pub struct Heard {
     pub stderr: Vec<Safe>,
 }
 
-impl Heard {
+impl TofuOutput {
     /// Keeps the last lines of stderr.
     fn keep_stderr(&mut self, line: Safe) {
         const KEPT: usize = 20;
@@ -98,24 +97,24 @@ pub async fn listen<'a>(
         Some(Err(_)) | None => call,
     };
     session.progress.begin(stack, step);
-    let (heard, held) = (RefCell::default(), RefCell::default());
-    let ear = Ear {
+    let (output, held) = (RefCell::default(), RefCell::default());
+    let reader = OutputReader {
         session,
         stack,
         step,
         telling,
-        heard,
+        output,
         held,
         lock: LockWait::of_tofu_started(session.clock.now()),
     };
     let status = tokio::select! {
-        status = process::run(call, &session.interrupts, |stream, line| ear.hear(stream, line)) => status?,
-        never = ear.lock.tell_holders(session, stack) => match never {},
+        status = process::run(call, &session.interrupts, |stream, line| reader.hear(stream, line)) => status?,
+        never = reader.lock.tell_holders(session, stack) => match never {},
     };
     if takes_locks && (status.success() || says_changes(step, status)) {
         forget_the_dead(&session.project, stack);
     }
-    Ok(Listened { status, ear })
+    Ok(Listened { status, reader })
 }
 
 /// Returns whether a plan ended with the exit code of one that changes something.
@@ -126,35 +125,35 @@ pub fn says_changes(step: Step, status: ExitStatus) -> bool {
 /// A tofu that has ended, before what was held back of its words is told.
 pub struct Listened<'a> {
     pub status: ExitStatus,
-    ear: Ear<'a>,
+    reader: OutputReader<'a>,
 }
 
 impl Listened<'_> {
     /// Leaves untold what is held back of tofu's text for people; its messages say what went wrong.
     pub fn forget_text(&self) {
-        self.ear.held.borrow_mut().retain(|(stream, line)| self.ear.is_message(*stream, line));
+        self.reader.held.borrow_mut().retain(|(stream, line)| self.reader.is_message(*stream, line));
     }
 
     /// Tells what was held back, masked by all that is known by now.
     pub fn tell(self) -> Watched {
-        for (stream, line) in self.ear.held.take() {
-            self.ear.take(stream, &line);
+        for (stream, line) in self.reader.held.take() {
+            self.reader.take(stream, &line);
         }
-        Watched { status: self.status, heard: self.ear.heard.into_inner() }
+        Watched { status: self.status, output: self.reader.output.into_inner() }
     }
 }
 
-struct Ear<'a> {
+struct OutputReader<'a> {
     session: &'a Session,
     stack: &'a StackId,
     step: Step,
     telling: Telling,
-    heard: RefCell<Heard>,
+    output: RefCell<TofuOutput>,
     held: RefCell<Vec<(Stream, Raw)>>,
     lock: LockWait,
 }
 
-impl Ear<'_> {
+impl OutputReader<'_> {
     fn hear(&self, stream: Stream, line: Raw) {
         // How far it is says nothing about values.
         let is_message = self.is_message(stream, &line);
@@ -179,9 +178,9 @@ impl Ear<'_> {
         let text = line.safe(&self.session.mask());
         self.line(text.clone());
         match stream {
-            Stream::Stderr => self.heard.borrow_mut().keep_stderr(text),
+            Stream::Stderr => self.output.borrow_mut().keep_stderr(text),
             // Only a plan is shown again; what an apply prints may be endless.
-            Stream::Stdout if self.step == Step::Plan => self.heard.borrow_mut().text.push(text),
+            Stream::Stdout if self.step == Step::Plan => self.output.borrow_mut().text.push(text),
             Stream::Stdout | Stream::Tap => {}
         }
     }
@@ -200,23 +199,23 @@ impl Ear<'_> {
     }
 
     fn message(&self, line: &Raw) {
-        let mut heard = self.heard.borrow_mut();
+        let mut output = self.output.borrow_mut();
         let (stack, mask) = (self.stack.clone(), self.session.mask());
         match messages::parse(line, &mask) {
             // tofu tells of a variable that it misses as often as it asks for it.
-            Some(Message::Diagnostic(diagnostic)) if heard.diagnostics.contains(&diagnostic) => {}
+            Some(Message::Diagnostic(diagnostic)) if output.diagnostics.contains(&diagnostic) => {}
             Some(Message::Diagnostic(diagnostic)) => {
-                heard.diagnostics.push(diagnostic.clone());
+                output.diagnostics.push(diagnostic.clone());
                 self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });
             }
-            Some(Message::Planned(change)) => heard.changes.push(change),
-            Some(Message::Drifted(change)) => heard.drift.push(change),
+            Some(Message::Planned(change)) => output.changes.push(change),
+            Some(Message::Drifted(change)) => output.drift.push(change),
             Some(Message::LockAwaited) => self.lock.begin(),
             Some(Message::Tests(counts)) => self.session.progress.count_tests(&stack, counts),
-            Some(Message::Outputs(changed)) => heard.outputs_changed = changed,
+            Some(Message::Outputs(changed)) => output.outputs_changed = changed,
             Some(Message::Refreshed) => {
-                heard.refreshed += 1;
-                self.session.events.emit(RunEvent::Refreshed { stack, resources: heard.refreshed });
+                output.refreshed += 1;
+                self.session.events.emit(RunEvent::Refreshed { stack, resources: output.refreshed });
             }
             Some(Message::Resource { address, text, done }) => {
                 if let Some(action) = done {

@@ -100,7 +100,7 @@ impl Compared<'_> {
             // Another action is told as such, and what was moved or imported by now is less to do.
             let told = if name == "order" { shown.action == self.now.action } else { !other.is_null() };
             if one != other && told {
-                self.tell(&mut found, &[], (one, other), Told { name, before: false });
+                self.tell(&mut found, &[], (one, other), DifferenceAt { name, before: false });
             }
         }
         let trees = Trees::of(shown.change, self.now.change);
@@ -175,7 +175,7 @@ impl Compared<'_> {
         (shown, now): (&PlanValue<'_>, &PlanValue<'_>),
         before: bool,
     ) {
-        self.tell(found, path, (&shown.to_json(), &now.to_json()), Told { name: "", before });
+        self.tell(found, path, (&shown.to_json(), &now.to_json()), DifferenceAt { name: "", before });
     }
 
     /// Adds a difference as it may be shown.
@@ -184,7 +184,7 @@ impl Compared<'_> {
         found: &mut Vec<ValueDifference>,
         path: &[Step],
         (shown, now): (&Value, &Value),
-        Told { name, before }: Told,
+        DifferenceAt { name, before }: DifferenceAt,
     ) {
         let changes = [self.shown.map_or(&Value::Null, |shown| shown.change), self.now.change];
         let (shown, now) = self.secrets.told(changes, path, (shown, now));
@@ -196,7 +196,7 @@ impl Compared<'_> {
 }
 
 /// How a difference is told.
-struct Told {
+struct DifferenceAt {
     /// A name for what is no value of the resource.
     name: &'static str,
     before: bool,

@@ -12,21 +12,18 @@ use std::cell::RefCell;
 use jiff::{SignedDuration, Timestamp};
 
 use super::conductor::{Conductor, Edges};
-use super::consent::Case;
+use super::consent::Consent;
 use super::options::Approval;
 use super::side_by_side::{Turn, work_through};
-use crate::engine::calls::Retries;
-use crate::engine::calls::Stop;
+use crate::engine::calls::{Retries, Stop};
 use crate::engine::plan::SavedPlans;
-use crate::engine::stack::Comparison;
-use crate::engine::stack::{Applied, Fate};
-use crate::engine::stack::{Planned, ShownPlan, StackLife, Upstream};
+use crate::engine::stack::{Applied, Comparison, Fate, Planned, ShownPlan, StackLife, Upstream};
 use crate::engine::state_check::note_state;
 use crate::model::{PlanDifference, RunCommand, StackError, StackId, StackRun};
 
-/// What lies on the desk of a stack between its turns.
+/// What is kept of a stack between its turns: its plan, and what was said about it.
 #[derive(Debug, Default)]
-pub struct Desk {
+pub struct PendingPlan {
     /// The plan, or why there is none.
     pub outcome: Option<Result<Planned, Stop>>,
     /// Whether it was made before the stacks below had their turn.
@@ -47,7 +44,7 @@ pub struct Desk {
     pub spent: SignedDuration,
 }
 
-impl Desk {
+impl PendingPlan {
     pub fn plan(&self) -> Option<&Planned> {
         self.outcome.as_ref()?.as_ref().ok()
     }
@@ -85,7 +82,7 @@ impl Desk {
     }
 }
 
-pub(super) type Desks = Vec<RefCell<Desk>>;
+pub(super) type PendingPlans = Vec<RefCell<PendingPlan>>;
 
 /// Which stack before another will change something.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,40 +99,42 @@ impl<'a> Conductor<'a> {
         if self.runs.iter().all(|run| self.is_done(run)) {
             return;
         }
-        let desk = |run: &&StackRun| RefCell::new(Desk { finished: self.is_done(run), ..Desk::default() });
-        let desks: Desks = self.runs.iter().map(desk).collect();
+        let pending = |run: &&StackRun| {
+            RefCell::new(PendingPlan { finished: self.is_done(run), ..PendingPlan::default() })
+        };
+        let pending_plans: PendingPlans = self.runs.iter().map(pending).collect();
         match self.options.approval {
             Approval::Ask => {
-                self.look_ahead(&desks).await;
-                self.ask_about(&those(&desks, Desk::has_changes), &desks).await;
+                self.look_ahead(&pending_plans).await;
+                self.ask_about(&those(&pending_plans, PendingPlan::has_changes), &pending_plans).await;
             }
-            Approval::Saved if !self.check_saved(&desks).await => return,
+            Approval::Saved if !self.check_saved(&pending_plans).await => return,
             Approval::Saved | Approval::Given => {}
         }
         let mut schedule = self.schedule(Edges::Kept);
         loop {
-            work_through(&mut schedule, |index| self.turn(self.runs[index], &desks[index])).await;
-            let open = those(&desks, Desk::is_set_aside);
+            work_through(&mut schedule, |index| self.turn(self.runs[index], &pending_plans[index])).await;
+            let open = those(&pending_plans, PendingPlan::is_set_aside);
             if open.is_empty() {
                 return;
             }
-            self.ask_about(&open, &desks).await;
+            self.ask_about(&open, &pending_plans).await;
             open.into_iter().for_each(|index| schedule.take_up(index));
         }
     }
 
     /// Plans everything as it stands today.
-    async fn look_ahead(&self, desks: &Desks) {
+    async fn look_ahead(&self, pending_plans: &PendingPlans) {
         let mut schedule = self.schedule(Edges::Ignored);
-        work_through(&mut schedule, |index| self.plan_early(self.runs[index], &desks[index])).await;
-        let mut pending = vec![false; desks.len()];
+        work_through(&mut schedule, |index| self.plan_early(self.runs[index], &pending_plans[index])).await;
+        let mut pending = vec![false; pending_plans.len()];
         for (index, run) in self.runs.iter().enumerate() {
-            if desks[index].borrow().finished {
+            if pending_plans[index].borrow().finished {
                 continue;
             }
             // Nobody is asked about what cannot happen any more.
-            if self.is_held_back(run, self.since(&desks[index])) {
-                *desks[index].borrow_mut() = Desk { finished: true, ..Desk::default() };
+            if self.is_held_back(run, self.since(&pending_plans[index])) {
+                *pending_plans[index].borrow_mut() = PendingPlan { finished: true, ..PendingPlan::default() };
                 continue;
             }
             let is_pending = |id: &&StackId| self.numbers.get(id).is_some_and(|earlier| pending[*earlier]);
@@ -146,28 +145,34 @@ impl<'a> Conductor<'a> {
                 },
                 _ => WaitsFor::default(),
             };
-            pending[index] = self.judge_early(run, &desks[index], waits_for).await;
+            pending[index] = self.judge_early(run, &pending_plans[index], waits_for).await;
         }
     }
 
-    async fn plan_early(&self, run: &'a StackRun, desk: &RefCell<Desk>) -> Turn {
-        if self.session.interrupts.any() || desk.borrow().finished {
+    async fn plan_early(&self, run: &'a StackRun, pending: &RefCell<PendingPlan>) -> Turn {
+        if self.session.interrupts.any() || pending.borrow().finished {
             return Turn::Ended;
         }
         let since = self.session.clock.now();
         let outcome = self.plan_now(run, None).await;
         let spent = self.session.clock.now().duration_since(since);
-        *desk.borrow_mut() = Desk { outcome: Some(outcome), early: true, spent, ..Desk::default() };
+        *pending.borrow_mut() =
+            PendingPlan { outcome: Some(outcome), early: true, spent, ..PendingPlan::default() };
         Turn::Ended
     }
 
     /// Finishes what needs no turn, and returns whether the stack will, or may, change something.
-    async fn judge_early(&self, run: &'a StackRun, desk: &RefCell<Desk>, waits_for: WaitsFor<'_>) -> bool {
-        let since = self.since(desk);
-        let Some(outcome) = desk.borrow_mut().outcome.take() else { return false };
+    async fn judge_early(
+        &self,
+        run: &'a StackRun,
+        pending: &RefCell<PendingPlan>,
+        waits_for: WaitsFor<'_>,
+    ) -> bool {
+        let since = self.since(pending);
+        let Some(outcome) = pending.borrow_mut().outcome.take() else { return false };
         let note = match (&outcome, waits_for.used.or(waits_for.below)) {
             (Ok(planned), None) if planned.record.is_empty() => {
-                desk.borrow_mut().finished = true;
+                pending.borrow_mut().finished = true;
                 self.finish_unchanged(run, planned, since).await;
                 return false;
             }
@@ -183,7 +188,7 @@ impl<'a> Conductor<'a> {
             (Ok(_), Some(first)) => Some(format!("planned again when {first} is applied")),
             (Err(Stop::Interrupted), _) => return false,
             (Err(_), None) => {
-                desk.borrow_mut().finished = true;
+                pending.borrow_mut().finished = true;
                 self.finish_unplanned(run, outcome, since).await;
                 return false;
             }
@@ -194,11 +199,11 @@ impl<'a> Conductor<'a> {
                 Some(format!("cannot be planned before {first} is applied: {}", error.summary))
             }
         };
-        let mut desk = desk.borrow_mut();
+        let mut pending = pending.borrow_mut();
         let unchanged = outcome.as_ref().is_ok_and(|planned| planned.record.is_empty());
         // Shown as nothing to do: whatever comes of it later was not shown.
-        desk.approved = outcome.as_ref().ok().filter(|_| unchanged).map(Planned::as_shown);
-        (desk.outcome, desk.note) = (Some(outcome), note);
+        pending.approved = outcome.as_ref().ok().filter(|_| unchanged).map(Planned::as_shown);
+        (pending.outcome, pending.note) = (Some(outcome), note);
         true
     }
 
@@ -213,13 +218,13 @@ impl<'a> Conductor<'a> {
     }
 
     /// The turn of a stack: everything it waits for is done.
-    async fn turn(&self, run: &'a StackRun, desk: &RefCell<Desk>) -> Turn {
-        let since = self.since(desk);
-        if desk.borrow().finished || self.is_kept_back(run, desk, since) {
-            desk.borrow_mut().outcome = None;
+    async fn turn(&self, run: &'a StackRun, pending: &RefCell<PendingPlan>) -> Turn {
+        let since = self.since(pending);
+        if pending.borrow().finished || self.is_kept_back(run, pending, since) {
+            pending.borrow_mut().outcome = None;
             return Turn::Ended;
         }
-        let planned = match self.plan_of_the_turn(run, desk).await {
+        let planned = match self.plan_of_the_turn(run, pending).await {
             Ok(planned) if planned.record.is_empty() => {
                 self.finish_unchanged(run, &planned, since).await;
                 return Turn::Ended;
@@ -230,13 +235,13 @@ impl<'a> Conductor<'a> {
                 return Turn::Ended;
             }
         };
-        if desk.borrow().declined {
-            self.finish_unapproved(run, &planned, desk, since);
+        if pending.borrow().declined {
+            self.finish_unapproved(run, &planned, pending, since);
             return Turn::Ended;
         }
-        let compared = self.compare(run, &planned, desk).await;
-        if !self.is_settled(run, &planned, compared.as_ref(), desk) {
-            self.set_aside(planned, compared.as_ref(), desk, since);
+        let compared = self.compare(run, &planned, pending).await;
+        if !self.is_settled(run, &planned, compared.as_ref(), pending) {
+            self.set_aside(planned, compared.as_ref(), pending, since);
             return Turn::SetAside;
         }
         let is_elsewhere = match self.bring_former_along(run).await {
@@ -255,8 +260,8 @@ impl<'a> Conductor<'a> {
         match applied {
             Ok(Applied::Done(planned)) => self.finish_applied(run, &planned, since).await,
             Ok(Applied::Unsettled(left)) => {
-                self.set_aside(left.plan, Some(&left.comparison), desk, since);
-                desk.borrow_mut().error = Some(left.error);
+                self.set_aside(left.plan, Some(&left.comparison), pending, since);
+                pending.borrow_mut().error = Some(left.error);
                 return Turn::SetAside;
             }
             Err(stop) => self.finish_stopped(run, stop, since),
@@ -265,8 +270,8 @@ impl<'a> Conductor<'a> {
     }
 
     /// Finishes a stack that cannot begin, or cannot go on with what is left after an error.
-    fn is_kept_back(&self, run: &StackRun, desk: &RefCell<Desk>, since: Timestamp) -> bool {
-        let begun = desk.borrow().error.is_some();
+    fn is_kept_back(&self, run: &StackRun, pending: &RefCell<PendingPlan>, since: Timestamp) -> bool {
+        let begun = pending.borrow().error.is_some();
         if !begun {
             return self.is_held_back(run, since);
         }
@@ -274,7 +279,7 @@ impl<'a> Conductor<'a> {
             return false;
         }
         // What was begun and not finished has failed, whatever keeps it from going on.
-        let error = desk.borrow_mut().error.take();
+        let error = pending.borrow_mut().error.take();
         error.into_iter().for_each(|error| self.finish_stopped(run, Stop::Failed(error), since));
         true
     }
@@ -283,11 +288,11 @@ impl<'a> Conductor<'a> {
         &self,
         planned: Planned,
         compared: Option<&Comparison>,
-        desk: &RefCell<Desk>,
+        pending: &RefCell<PendingPlan>,
         since: Timestamp,
     ) {
         let spent = self.session.clock.now().duration_since(since);
-        desk.borrow_mut().set_aside(planned, compared, spent);
+        pending.borrow_mut().set_aside(planned, compared, spent);
     }
 
     /// Finishes a stack whose plan somebody said no to, or nobody yes.
@@ -295,12 +300,12 @@ impl<'a> Conductor<'a> {
         &self,
         run: &'a StackRun,
         planned: &Planned,
-        desk: &RefCell<Desk>,
+        pending: &RefCell<PendingPlan>,
         since: Timestamp,
     ) {
         let (error, differs) = {
-            let mut desk = desk.borrow_mut();
-            (desk.error.take(), desk.differs() || planned.shown_before.is_some())
+            let mut pending = pending.borrow_mut();
+            (pending.error.take(), pending.differs() || planned.shown_before.is_some())
         };
         match error {
             Some(error) => self.finish_stopped(run, Stop::Failed(error), since),
@@ -313,9 +318,9 @@ impl<'a> Conductor<'a> {
         &self,
         run: &'a StackRun,
         planned: &Planned,
-        desk: &RefCell<Desk>,
+        pending: &RefCell<PendingPlan>,
     ) -> Option<Comparison> {
-        let shown = desk.borrow().approved.clone().or_else(|| planned.shown_before.clone())?;
+        let shown = pending.borrow().approved.clone().or_else(|| planned.shown_before.clone())?;
         let compared = self.life(run).compare(&shown, planned).await;
         let reviewed = SavedPlans::at(&self.options.plans_dir);
         if shown.plans != planned.plans && shown.plans != reviewed {
@@ -324,17 +329,21 @@ impl<'a> Conductor<'a> {
         }
         if let Some(note) = compared.note() {
             let given = self.options.approval == Approval::Given && !self.loses_protected(run, planned);
-            let left = self.options.approval == Approval::Saved && !desk.borrow().is_for_a_person();
+            let left = self.options.approval == Approval::Saved && !pending.borrow().is_for_a_person();
             self.tell_differing(run, &compared, note, Fate { applied: given, left });
         }
         Some(compared)
     }
 
     /// Returns the plan that was made, or a new one if a stack below was applied since.
-    async fn plan_of_the_turn(&self, run: &'a StackRun, desk: &RefCell<Desk>) -> Result<Planned, Stop> {
+    async fn plan_of_the_turn(
+        &self,
+        run: &'a StackRun,
+        pending: &RefCell<PendingPlan>,
+    ) -> Result<Planned, Stop> {
         let (made, early) = {
-            let mut desk = desk.borrow_mut();
-            (desk.outcome.take(), desk.early)
+            let mut pending = pending.borrow_mut();
+            (pending.outcome.take(), pending.early)
         };
         let outdated = early && self.plan.command == RunCommand::Apply && self.tally.borrow().is_touched(run);
         match made {
@@ -358,15 +367,15 @@ impl<'a> Conductor<'a> {
         run: &StackRun,
         planned: &Planned,
         compared: Option<&Comparison>,
-        desk: &RefCell<Desk>,
+        pending: &RefCell<PendingPlan>,
     ) -> bool {
         let as_shown = matches!(compared, Some(Comparison::Same));
-        let case = Case {
+        let case = Consent {
             as_shown,
-            asked: desk.borrow().approved.is_some(),
+            asked: pending.borrow().approved.is_some(),
             // Somebody of this run who was asked has the last word.
             reviewed: self.options.approval == Approval::Saved
-                && !desk.borrow().is_for_a_person()
+                && !pending.borrow().is_for_a_person()
                 && !planned.foreign
                 && (as_shown || (planned.reviewed && compared.is_none())),
             // A yes beforehand is about plans that this user made.
@@ -381,12 +390,12 @@ impl<'a> Conductor<'a> {
     }
 
     /// Returns when the stack would have begun if nobody had been asked meanwhile.
-    fn since(&self, desk: &RefCell<Desk>) -> Timestamp {
-        self.session.clock.now().checked_sub(desk.borrow().spent).unwrap_or(self.started)
+    fn since(&self, pending: &RefCell<PendingPlan>) -> Timestamp {
+        self.session.clock.now().checked_sub(pending.borrow().spent).unwrap_or(self.started)
     }
 }
 
 /// Returns the stacks whose desks are so.
-pub(super) fn those(desks: &Desks, is_so: impl Fn(&Desk) -> bool) -> Vec<usize> {
-    (0..desks.len()).filter(|index| is_so(&desks[*index].borrow())).collect()
+pub(super) fn those(pending_plans: &PendingPlans, is_so: impl Fn(&PendingPlan) -> bool) -> Vec<usize> {
+    (0..pending_plans.len()).filter(|index| is_so(&pending_plans[*index].borrow())).collect()
 }

@@ -5,7 +5,7 @@
 
 use super::conductor::Conductor;
 use super::options::Approval;
-use super::ordered::Desks;
+use super::ordered::PendingPlans;
 use crate::engine::stack::Planned;
 use crate::error::Error;
 use crate::events::{Answer, Proposal, Question, RunEvent};
@@ -13,12 +13,12 @@ use crate::model::{RunCommand, Safe, Step};
 
 impl Conductor<'_> {
     /// Asks once about several stacks, and notes the answer on their desks.
-    pub async fn ask_about(&self, open: &[usize], desks: &Desks) {
+    pub async fn ask_about(&self, open: &[usize], pending_plans: &PendingPlans) {
         let is_asked = |index: &&usize| {
-            self.options.approval != Approval::Saved || desks[**index].borrow().is_for_a_person()
+            self.options.approval != Approval::Saved || pending_plans[**index].borrow().is_for_a_person()
         };
         let (asked, left): (Vec<usize>, Vec<usize>) = open.iter().partition(|index| is_asked(index));
-        left.into_iter().for_each(|index| desks[index].borrow_mut().declined = true);
+        left.into_iter().for_each(|index| pending_plans[index].borrow_mut().declined = true);
         if asked.is_empty() || self.session.interrupts.any() {
             return;
         }
@@ -26,24 +26,24 @@ impl Conductor<'_> {
             let stack = self.runs[*index].stack.id.clone();
             self.session.events.emit(RunEvent::StepStarted { stack, step: Step::Approve });
         }
-        let yes = self.ask(&asked, desks).await;
+        let yes = self.ask(&asked, pending_plans).await;
         if !yes && self.options.has_person && !self.changes.get() && !self.session.interrupts.any() {
             self.session.events.emit(RunEvent::NothingDone);
             // One no is about everything that could be done.
-            desks.iter().for_each(|desk| desk.borrow_mut().declined = true);
+            pending_plans.iter().for_each(|pending| pending.borrow_mut().declined = true);
         }
         for index in asked {
-            let mut desk = desks[index].borrow_mut();
-            desk.declined = !yes;
+            let mut pending = pending_plans[index].borrow_mut();
+            pending.declined = !yes;
             if yes {
-                desk.approved = desk.plan().map(Planned::as_shown);
+                pending.approved = pending.plan().map(Planned::as_shown);
             }
         }
     }
 
     /// Asks until there is a yes or a no.
-    async fn ask(&self, open: &[usize], desks: &Desks) -> bool {
-        let mut question = self.question(open, desks);
+    async fn ask(&self, open: &[usize], pending_plans: &PendingPlans) -> bool {
+        let mut question = self.question(open, pending_plans);
         loop {
             let mut interrupts = self.session.interrupts.clone();
             let answer = tokio::select! {
@@ -53,16 +53,16 @@ impl Conductor<'_> {
             match answer {
                 Answer::Yes => return true,
                 Answer::No => return false,
-                Answer::Details => self.add_details(&mut question, desks).await,
+                Answer::Details => self.add_details(&mut question, pending_plans).await,
             }
         }
     }
 
     /// Adds what tofu writes about each plan.
-    async fn add_details(&self, question: &mut Question, desks: &Desks) {
+    async fn add_details(&self, question: &mut Question, pending_plans: &PendingPlans) {
         for proposal in question.proposals().iter_mut().filter(|proposal| proposal.details.is_none()) {
             let Some(index) = self.numbers.get(&proposal.stack) else { continue };
-            let plans = desks[*index].borrow().plan().map(|planned| planned.plans.clone());
+            let plans = pending_plans[*index].borrow().plan().map(|planned| planned.plans.clone());
             let Some(plans) = plans else { continue };
             let text = self.life(self.runs[*index]).text_of(&plans).await;
             let said = |error: Error| vec![Safe::through(&self.session.mask(), error.message())];
@@ -71,11 +71,12 @@ impl Conductor<'_> {
     }
 
     /// Lists what is to be done, those that lose something first; what cannot be shown yet comes last.
-    fn question(&self, open: &[usize], desks: &Desks) -> Question {
-        let mut proposals: Vec<Proposal> = open.iter().map(|index| self.proposal(*index, desks)).collect();
+    fn question(&self, open: &[usize], pending_plans: &PendingPlans) -> Question {
+        let mut proposals: Vec<Proposal> =
+            open.iter().map(|index| self.proposal(*index, pending_plans)).collect();
         proposals.sort_by_key(|proposal| !proposal.is_destructive());
-        let unknown = (0..desks.len()).filter(|index| desks[*index].borrow().is_unknown());
-        let later = unknown.map(|index| self.proposal(index, desks)).collect();
+        let unknown = (0..pending_plans.len()).filter(|index| pending_plans[*index].borrow().is_unknown());
+        let later = unknown.map(|index| self.proposal(index, pending_plans)).collect();
         match self.plan.command {
             RunCommand::Destroy => {
                 let (project, staying) = (self.plan.project.clone(), self.options.staying.clone());
@@ -85,24 +86,24 @@ impl Conductor<'_> {
         }
     }
 
-    fn proposal(&self, index: usize, desks: &Desks) -> Proposal {
-        let desk = desks[index].borrow();
-        let changes = desk.plan().map(|planned| planned.record.shown_changes()).unwrap_or_default();
+    fn proposal(&self, index: usize, pending_plans: &PendingPlans) -> Proposal {
+        let pending = pending_plans[index].borrow();
+        let changes = pending.plan().map(|planned| planned.record.shown_changes()).unwrap_or_default();
         let run = self.runs[index];
-        let is_protected = desk.plan().is_some_and(|planned| self.loses_protected(run, planned));
-        let is_foreign = desk.plan().is_some_and(|planned| planned.foreign);
-        let record = desk.plan().map(|planned| &planned.record);
-        let (stack, differences) = (run.stack.id.clone(), desk.differences.clone());
-        let own = desk.plan().filter(|planned| planned.reviewed || planned.foreign);
+        let is_protected = pending.plan().is_some_and(|planned| self.loses_protected(run, planned));
+        let is_foreign = pending.plan().is_some_and(|planned| planned.foreign);
+        let record = pending.plan().map(|planned| &planned.record);
+        let (stack, differences) = (run.stack.id.clone(), pending.differences.clone());
+        let own = pending.plan().filter(|planned| planned.reviewed || planned.foreign);
         Proposal {
             stack,
             changes,
             outputs_changed: record.map_or(0, |record| record.outputs_changed),
             saved_at: own.map(|planned| planned.record.made_at),
             details: None,
-            attributes: desk.plan().map(|planned| planned.details.clone()).unwrap_or_default(),
+            attributes: pending.plan().map(|planned| planned.details.clone()).unwrap_or_default(),
             differences,
-            note: desk.note.clone().or_else(|| remark(desk.plan()).map(str::to_owned)),
+            note: pending.note.clone().or_else(|| remark(pending.plan()).map(str::to_owned)),
             is_protected,
             is_foreign,
         }

@@ -8,12 +8,11 @@ use std::cell::RefCell;
 
 use super::conductor::{Conductor, Edges};
 use super::finish::report;
-use super::ordered::{Desk, Desks, those};
+use super::ordered::{PendingPlan, PendingPlans, those};
 use super::side_by_side::{Turn, work_through};
 use crate::engine::calls::Stop;
 use crate::engine::plan::SavedPlans;
-use crate::engine::stack::Found;
-use crate::engine::stack::{Planned, StackLife, Upstream};
+use crate::engine::stack::{Found, Planned, StackLife, Upstream};
 use crate::error::Error;
 use crate::model::{StackReport, StackResult, StackRun};
 
@@ -31,8 +30,8 @@ type Looked = Result<Standing, Stop>;
 
 impl<'a> Conductor<'a> {
     /// Looks at all saved plans; returns whether any may be applied.
-    pub async fn check_saved(&self, desks: &Desks) -> bool {
-        let looked: Vec<RefCell<Option<Looked>>> = desks.iter().map(|_| RefCell::default()).collect();
+    pub async fn check_saved(&self, pending_plans: &PendingPlans) -> bool {
+        let looked: Vec<RefCell<Option<Looked>>> = pending_plans.iter().map(|_| RefCell::default()).collect();
         let mut schedule = self.schedule(Edges::Ignored);
         work_through(&mut schedule, |index| self.look_at(self.runs[index], &looked[index])).await;
         if self.session.interrupts.any() {
@@ -45,13 +44,15 @@ impl<'a> Conductor<'a> {
             self.refuse_all(looked, self.runs[unfit]);
             return false;
         }
-        for ((run, desk), one) in self.runs.iter().zip(desks).zip(looked) {
+        for ((run, pending), one) in self.runs.iter().zip(pending_plans).zip(looked) {
             if let Some(Ok(standing)) = one {
-                self.take_in(run, desk, standing);
+                self.take_in(run, pending, standing);
             }
         }
-        let foreign = |desk: &Desk| desk.has_changes() && desk.plan().is_some_and(|planned| planned.foreign);
-        self.ask_about(&those(desks, foreign), desks).await;
+        let foreign = |pending: &PendingPlan| {
+            pending.has_changes() && pending.plan().is_some_and(|planned| planned.foreign)
+        };
+        self.ask_about(&those(pending_plans, foreign), pending_plans).await;
         true
     }
 
@@ -96,11 +97,12 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    fn take_in(&self, run: &StackRun, desk: &RefCell<Desk>, standing: Standing) {
+    fn take_in(&self, run: &StackRun, pending: &RefCell<PendingPlan>, standing: Standing) {
         let now = self.session.clock.now();
         let ended = match standing {
             Standing::Ready(planned) => {
-                *desk.borrow_mut() = Desk { outcome: Some(Ok(*planned)), early: true, ..Desk::default() };
+                *pending.borrow_mut() =
+                    PendingPlan { outcome: Some(Ok(*planned)), early: true, ..PendingPlan::default() };
                 return;
             }
             Standing::Done => done(run),
@@ -109,7 +111,7 @@ impl<'a> Conductor<'a> {
                 unplanned(run, why)
             }
         };
-        desk.borrow_mut().finished = true;
+        pending.borrow_mut().finished = true;
         self.finish(run, ended, now);
     }
 }

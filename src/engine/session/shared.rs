@@ -20,8 +20,7 @@ use super::repository::Repository;
 use crate::backends::{
     HomeParts, InfraLock, StatePlace, open_place, read_infra_lock, store_environment, workspaces_at,
 };
-use crate::engine::variables::Given;
-use crate::engine::variables::StackSecrets;
+use crate::engine::variables::{Given, StackSecrets};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::model::{Backend, Clock, Environment, Project, Stack, StackId};
@@ -113,7 +112,7 @@ impl std::fmt::Debug for Hidden {
 }
 
 /// For each stack, what lets one at a time through.
-type Turnstiles = RefCell<BTreeMap<StackId, Rc<Mutex<()>>>>;
+type TurnLocks = RefCell<BTreeMap<StackId, Rc<Mutex<()>>>>;
 
 /// The shared part of a run.
 #[derive(Debug)]
@@ -167,7 +166,7 @@ pub struct Session {
     /// Stacks whose workspace was found in tofu's list.
     pub(in crate::engine) seen_workspaces: RefCell<BTreeSet<StackId>>,
     /// Who reads the outputs of a stack.
-    reading: Turnstiles,
+    reading: TurnLocks,
 }
 
 impl Session {

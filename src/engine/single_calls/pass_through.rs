@@ -4,25 +4,18 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::backends::StateFacts;
-use crate::engine::calls::give_name;
-use crate::engine::calls::stopped;
-use crate::engine::session::Session;
-use crate::engine::session::plan_form;
-use crate::engine::stack::init_whatever_is_selected;
-use crate::engine::stack::{bare_run, prepared};
-use crate::engine::state_check::note_state;
-use crate::engine::state_check::require_states;
-use crate::engine::variables::Unopened;
-use crate::engine::variables::resolve_inputs;
-use crate::engine::variables::{early_sources, files_of, sources_of};
+use crate::engine::calls::{give_name, stopped};
+use crate::engine::session::{Session, plan_form};
+use crate::engine::stack::{bare_run, init_whatever_is_selected, prepared};
+use crate::engine::state_check::{note_state, require_states};
+use crate::engine::variables::{Unopened, early_sources, files_of, resolve_inputs, sources_of};
 use crate::error::{Exit, Result};
 use crate::model::{Backend, PlanMode, Stack, StackRun};
-use crate::process;
 use crate::process::Invocation;
-use crate::stacks;
 use crate::tofu::call;
 use crate::tofu::call::Evaluation;
 use crate::tofu::envelope::PlanForm;
+use crate::{process, stacks};
 
 /// Lends the terminal to tofu in a stack's folder and returns tofu's own exit code.
 pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -> Result<Exit> {

@@ -8,15 +8,12 @@ use crate::engine::calls::{check, stopped, successful};
 use crate::engine::plan::hide_old_values;
 use crate::engine::session::Session;
 use crate::engine::stack::{bare_run, prepared};
-use crate::engine::variables::outputs_of;
-use crate::engine::variables::resolve_inputs;
-use crate::engine::variables::with_early_values;
+use crate::engine::variables::{outputs_of, resolve_inputs, with_early_values};
 use crate::error::Result;
 use crate::model::{Safe, Stack, StackId, StackRun};
-use crate::process;
 use crate::process::Invocation;
-use crate::stacks;
 use crate::tofu::call;
+use crate::{process, stacks};
 
 /// Returns the outputs of stacks, by stack and name, sensitive values included.
 pub async fn read_outputs(session: &Session, chosen: &[StackId]) -> Result<Map<String, Value>> {

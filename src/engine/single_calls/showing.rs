@@ -11,8 +11,7 @@ use zeroize::Zeroizing;
 
 use super::reading::{call_showing, has_secrets};
 use crate::engine::calls::successful;
-use crate::engine::plan::hide_old_values_in;
-use crate::engine::plan::mask_document;
+use crate::engine::plan::{hide_old_values_in, mask_document};
 use crate::engine::session::Session;
 use crate::error::{Error, Result};
 use crate::model::StackId;

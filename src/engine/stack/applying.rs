@@ -3,10 +3,8 @@
 
 use super::life::{Planned, ShownPlan, StackLife};
 use super::shown_plan::Comparison;
-use crate::engine::calls::Stop;
-use crate::engine::calls::{Retries, not_tried_again};
-use crate::engine::run::Approval;
-use crate::engine::run::Conductor;
+use crate::engine::calls::{Retries, Stop, not_tried_again};
+use crate::engine::run::{Approval, Conductor};
 use crate::events::RunEvent;
 use crate::model::{StackError, StackRun};
 

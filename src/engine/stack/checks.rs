@@ -6,19 +6,15 @@ use std::path::Path;
 
 use super::init::init_without_backend;
 use super::life::StackLife;
-use crate::engine::calls::Stop;
-use crate::engine::calls::explain;
-use crate::engine::calls::{Heard, Watched, watch};
+use crate::engine::calls::{Stop, TofuOutput, Watched, explain, watch};
 use crate::engine::run::WhenToInit;
-use crate::engine::variables::resolve_inputs;
-use crate::engine::variables::{sources_of, with_early_values};
+use crate::engine::variables::{resolve_inputs, sources_of, with_early_values};
 use crate::events::RunEvent;
 use crate::model::{StackResult, Step};
 use crate::process;
 use crate::process::Raw;
-use crate::tofu::call;
 use crate::tofu::call::TestCall;
-use crate::tofu::messages;
+use crate::tofu::{call, messages};
 
 impl StackLife<'_> {
     /// Checks the configuration; needs no backend and no credentials.
@@ -32,8 +28,8 @@ impl StackLife<'_> {
         if captured.status.success() {
             return Ok(());
         }
-        let heard = self.validation(&captured.stdout);
-        let watched = Watched { status: captured.status, heard };
+        let output = self.validation(&captured.stdout);
+        let watched = Watched { status: captured.status, output };
         Err(explain(self.session, &self.run.stack, &watched).await)
     }
 
@@ -57,7 +53,7 @@ impl StackLife<'_> {
     }
 
     /// Reads the one JSON document of `tofu validate`.
-    fn validation(self, stdout: &Raw) -> Heard {
+    fn validation(self, stdout: &Raw) -> TofuOutput {
         let mut diagnostics = Vec::new();
         for diagnostic in messages::validation(stdout, &self.session.mask()) {
             if !diagnostics.contains(&diagnostic) {
@@ -68,7 +64,7 @@ impl StackLife<'_> {
             let (stack, diagnostic) = (self.run.stack.id.clone(), diagnostic.clone());
             self.session.events.emit(RunEvent::Diagnostic { stack, diagnostic });
         }
-        Heard { diagnostics, ..Heard::default() }
+        TofuOutput { diagnostics, ..TofuOutput::default() }
     }
 }
 

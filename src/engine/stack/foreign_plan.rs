@@ -2,10 +2,7 @@
 
 use super::life::{Planned, Reviewed, StackLife};
 use crate::engine::calls::Stop;
-use crate::engine::plan::Provenance;
-use crate::engine::plan::changes_in;
-use crate::engine::plan::read_plan;
-use crate::engine::plan::{PlanRecord, SavedPlans};
+use crate::engine::plan::{PlanRecord, Provenance, SavedPlans, changes_in, read_plan};
 use crate::model::quoted;
 
 impl<'a> StackLife<'a> {

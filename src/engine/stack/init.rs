@@ -12,10 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kept_selection::KeptSelection;
 use super::tofu_workspaces::{look_for_workspace, make_workspace, require_workspace};
-use crate::engine::calls::Stop;
-use crate::engine::calls::explain;
-use crate::engine::calls::left_behind;
-use crate::engine::calls::{Watched, watch};
+use crate::engine::calls::{Stop, Watched, explain, left_behind, watch};
 use crate::engine::run::WhenToInit;
 use crate::engine::session::Session;
 use crate::engine::variables::{EarlyValues, with_early_values};

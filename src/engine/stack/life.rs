@@ -10,24 +10,17 @@ use serde_json::Value;
 use super::init::init_stack;
 use super::tofu_workspaces::wrong_workspace;
 use crate::engine::applied::{remember_applied, remember_inputs};
-use crate::engine::calls::Stop;
-use crate::engine::calls::explain;
-use crate::engine::calls::{Watched, watch};
-use crate::engine::calls::{give_name, unsaved_state, way_to_save};
-use crate::engine::plan::hide_old_values;
-use crate::engine::plan::{PlanRecord, SavedPlans, stale};
+use crate::engine::calls::{Stop, Watched, explain, give_name, unsaved_state, watch, way_to_save};
+use crate::engine::plan::{PlanRecord, SavedPlans, hide_old_values, stale};
 use crate::engine::run::{RunOptions, WhenToInit};
 use crate::engine::session::Session;
-use crate::engine::variables::Inputs;
-use crate::engine::variables::giving_variables;
-use crate::engine::variables::{sources_with, with_early_values};
+use crate::engine::variables::{Inputs, giving_variables, sources_with, with_early_values};
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
 use crate::model::{ChangeDetail, Safe, StackError, StackRun, Step};
 use crate::process;
-use crate::tofu::Flavour;
-use crate::tofu::call;
 use crate::tofu::call::{ApplyCall, PlanMode};
+use crate::tofu::{Flavour, call};
 
 /// One stack with everything its steps need.
 #[derive(Clone, Copy, Debug)]

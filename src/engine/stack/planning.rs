@@ -7,21 +7,10 @@ use serde_json::Value;
 
 use super::life::{Planned, Reviewed, StackLife};
 use super::state_mark::state_mark;
-use crate::engine::calls::Stop;
-use crate::engine::calls::explain;
-use crate::engine::calls::successful;
-use crate::engine::calls::{Heard, Telling, Watched, listen, says_changes};
-use crate::engine::plan::complete;
-use crate::engine::plan::details_in;
-use crate::engine::plan::hide_old_values;
-use crate::engine::plan::prove;
-use crate::engine::plan::read_plan;
-use crate::engine::plan::{PlanRecord, SavedPlans};
-use crate::engine::session::PlanHome;
-use crate::engine::session::source_fingerprint;
-use crate::engine::session::surroundings;
-use crate::engine::variables::Inputs;
-use crate::engine::variables::sources_of;
+use crate::engine::calls::{Stop, Telling, TofuOutput, Watched, explain, listen, says_changes, successful};
+use crate::engine::plan::{PlanRecord, SavedPlans, complete, details_in, hide_old_values, prove, read_plan};
+use crate::engine::session::{PlanHome, source_fingerprint, surroundings};
+use crate::engine::variables::{Inputs, sources_of};
 use crate::error::Result;
 use crate::model::{Action, ChangeDetail, Step};
 use crate::process;
@@ -33,7 +22,7 @@ use crate::tofu::variables::VariableSource;
 enum PlanEnd {
     /// There is one.
     Made {
-        heard: Heard,
+        output: TofuOutput,
         /// Whether tofu's exit code says that it changes something.
         changes: bool,
         /// The plan as data, where it had to be read.
@@ -56,15 +45,15 @@ impl StackLife<'_> {
         let planning = self.run_plan(call, &out, self.is_secretive(&inputs));
         let (planning, around, state) =
             tokio::join!(planning, surroundings(self.session), self.mark_of_state(&plans));
-        let (heard, says_changes, plan) = match planning? {
-            PlanEnd::Made { heard, changes, plan } => (heard, changes, plan),
+        let (output, says_changes, plan) = match planning? {
+            PlanEnd::Made { output, changes, plan } => (output, changes, plan),
             PlanEnd::Failed(watched) => {
                 plans.remove(&self.run.stack.id)?;
                 return Err(explain(self.session, &self.run.stack, &watched).await);
             }
         };
         let refresh_only = self.options.mode == PlanMode::RefreshOnly;
-        let changes = if refresh_only { heard.drift } else { heard.changes };
+        let changes = if refresh_only { output.drift } else { output.changes };
         let mut record = PlanRecord {
             stack: self.run.stack.id.clone(),
             made_at: self.session.clock.now(),
@@ -77,9 +66,9 @@ impl StackLife<'_> {
             mode: self.options.mode,
             extra: self.options.extra.clone(),
             given: self.sealed_given(),
-            unnamed: says_changes && changes.is_empty() && heard.outputs_changed == 0,
+            unnamed: says_changes && changes.is_empty() && output.outputs_changed == 0,
             changes,
-            outputs_changed: heard.outputs_changed,
+            outputs_changed: output.outputs_changed,
             state,
             proof: None,
         };
@@ -89,7 +78,7 @@ impl StackLife<'_> {
             prove(key, &self.session.project, &self.run.stack, &mut record)?;
         }
         plans.save(&record)?;
-        self.tell_planned(&record, (heard.text, &details), Reviewed::No);
+        self.tell_planned(&record, (output.text, &details), Reviewed::No);
         Ok(Planned { record, details, plans, reviewed: false, foreign: false, shown_before: None })
     }
 
@@ -130,7 +119,7 @@ impl StackLife<'_> {
         if !watched.status.success() && !changes {
             return Ok(PlanEnd::Failed(watched));
         }
-        Ok(PlanEnd::Made { heard: self.with_text(watched.heard, out).await?, changes, plan })
+        Ok(PlanEnd::Made { output: self.with_text(watched.output, out).await?, changes, plan })
     }
 
     /// Completes a record by what only the plan itself knows, and returns what changes in each resource.
@@ -176,12 +165,12 @@ impl StackLife<'_> {
     }
 
     /// Fetches the text of a plan from a tofu that told it in messages only.
-    async fn with_text(self, mut heard: Heard, plan: &Path) -> Result<Heard> {
+    async fn with_text(self, mut output: TofuOutput, plan: &Path) -> Result<TofuOutput> {
         if self.session.narration() == Narration::MessagesOnly {
             let call = call::show(self.call_reading(plan).await?, Some(plan));
             let shown = successful(self.session, &self.run.stack.id, call).await?;
-            heard.text = shown.stdout.safe_lines(&self.session.mask());
+            output.text = shown.stdout.safe_lines(&self.session.mask());
         }
-        Ok(heard)
+        Ok(output)
     }
 }

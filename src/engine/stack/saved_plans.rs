@@ -7,10 +7,8 @@ use serde_json::Value;
 
 use super::life::{Planned, Reviewed, ShownPlan, StackLife, Upstream};
 use super::staleness::Staleness;
-use crate::engine::calls::Stop;
-use crate::engine::calls::successful;
-use crate::engine::plan::{PlanRecord, SavedPlans, stale};
-use crate::engine::plan::{Verdict, untrusted};
+use crate::engine::calls::{Stop, successful};
+use crate::engine::plan::{PlanRecord, SavedPlans, Verdict, stale, untrusted};
 use crate::engine::run::Approval;
 use crate::engine::variables::giving_variables;
 use crate::error::{Error, Result};

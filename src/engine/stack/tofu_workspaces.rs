@@ -8,8 +8,7 @@
 use std::path::PathBuf;
 
 use super::kept_selection::KeptSelection;
-use crate::engine::calls::Stop;
-use crate::engine::calls::check;
+use crate::engine::calls::{Stop, check};
 use crate::engine::session::Session;
 use crate::engine::state_check::workspace_of;
 use crate::engine::variables::with_early_values;

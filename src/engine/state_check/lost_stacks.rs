@@ -5,8 +5,7 @@ use futures::StreamExt as _;
 
 use super::seen_state::Seen;
 use crate::backends::StateFacts;
-use crate::engine::applied::is_remembered;
-use crate::engine::applied::is_renamed;
+use crate::engine::applied::{is_remembered, is_renamed};
 use crate::engine::session::Session;
 use crate::engine::state_content::open_with_passphrase;
 use crate::model::{StackId, quoted};

@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use super::seen_state::described;
 use crate::backends::{StateFacts, StateHome};
-use crate::engine::applied::is_renamed;
-use crate::engine::applied::{gone_workspaces, rename_copy};
+use crate::engine::applied::{gone_workspaces, is_renamed, rename_copy};
 use crate::engine::plan::SavedPlans;
 use crate::engine::session::Session;
 use crate::engine::state_content::pull_state;

@@ -9,8 +9,7 @@ use crate::engine::session::Session;
 use crate::engine::stack::prepared;
 use crate::error::{Result, io};
 use crate::model::{Stack, StackId};
-use crate::tofu::call;
-use crate::tofu::envelope;
+use crate::tofu::{call, envelope};
 
 /// Returns the state of a stack, decrypted; empty if there is none.
 pub async fn pull_state(session: &Session, id: &StackId) -> Result<Zeroizing<Vec<u8>>> {

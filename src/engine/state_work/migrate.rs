@@ -14,23 +14,18 @@ use zeroize::Zeroizing;
 use super::backend_edit::BackendEdit;
 use super::state_copy::keep;
 use crate::backends::{Hold, StateFacts, StateHome, Storing, selected_workspace};
-use crate::engine::calls::LeftBehind;
-use crate::engine::calls::check;
+use crate::engine::calls::{LeftBehind, check};
 use crate::engine::session::Session;
 use crate::engine::state_check::{keep_safety_copy, note_lineage};
-use crate::engine::state_content::EncryptionFolder;
-use crate::engine::state_content::Sealing;
-use crate::engine::state_content::with_serial;
-use crate::engine::state_content::{open_state, pull_state};
+use crate::engine::state_content::{EncryptionFolder, Sealing, open_state, pull_state, with_serial};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Stack, StackId};
-use crate::process;
-use crate::stacks;
 use crate::stacks::NewBackend;
 use crate::state::Mark;
 use crate::tofu::call;
 use crate::tofu::call::{InitBackend, PushMode};
 use crate::tofu::envelope::is_encrypted;
+use crate::{process, stacks};
 
 /// Where a state goes, and how.
 #[derive(Debug)]

@@ -8,8 +8,7 @@ use std::path::PathBuf;
 
 use crate::backends::{StateFacts, StateHome};
 use crate::engine::session::Session;
-use crate::engine::state_content::Sealing;
-use crate::engine::state_content::pull_state;
+use crate::engine::state_content::{Sealing, pull_state};
 use crate::error::{Error, Kind, Result};
 use crate::model::{Stack, StackId};
 

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::engine::state_content::{MASK, collect_leaves, is_telling, marked_leaves, unframed};
-use crate::engine::state_content::{addressed_instances, items};
+use crate::engine::state_content::{
+    MASK, addressed_instances, collect_leaves, is_telling, items, marked_leaves, unframed,
+};
 use crate::model::{Mask, Safe};
 
 /// What differs between two states.

@@ -14,14 +14,11 @@ use crate::backends::{StateFacts, Storing};
 use crate::engine::calls::successful;
 use crate::engine::session::Session;
 use crate::engine::stack::prepared;
-use crate::engine::state_content::Sealing;
-use crate::engine::state_content::with_serial;
-use crate::engine::state_content::{passphrase_of, pull_state};
+use crate::engine::state_content::{Sealing, passphrase_of, pull_state, with_serial};
 use crate::error::{Error, Result};
 use crate::model::{Safe, Stack, StackId};
-use crate::tofu::call;
 use crate::tofu::call::PushMode;
-use crate::tofu::envelope;
+use crate::tofu::{call, envelope};
 
 /// What became of a push.
 #[derive(Debug)]

@@ -15,11 +15,9 @@ use crate::engine::calls::{stopped, successful};
 use crate::engine::plan::SavedPlans;
 use crate::engine::run::WhenToInit;
 use crate::engine::session::Session;
-use crate::engine::stack::bare_run;
-use crate::engine::stack::init_stack;
-use crate::engine::variables::with_early_values;
+use crate::engine::stack::{bare_run, init_stack};
 use crate::engine::variables::{
-    NEXT_PASSPHRASE, PASSPHRASE, Passphrase, StackSecrets, StateKeys, no_passphrase,
+    NEXT_PASSPHRASE, PASSPHRASE, Passphrase, StackSecrets, StateKeys, no_passphrase, with_early_values,
 };
 use crate::error::{Error, Kind, Result};
 use crate::model::project::Encryption;

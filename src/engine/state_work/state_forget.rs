@@ -3,11 +3,9 @@
 
 use super::state_move::hold;
 use crate::backends::{KeptAt, StateHome};
-use crate::engine::applied::forget_copy;
-use crate::engine::applied::removed_stacks;
+use crate::engine::applied::{forget_copy, removed_stacks};
 use crate::engine::session::Session;
-use crate::engine::state_check::Seen;
-use crate::engine::state_check::note_lineage;
+use crate::engine::state_check::{Seen, note_lineage};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackId};
 use crate::state::{Mark, StateName, StateStatus};

@@ -19,12 +19,11 @@ use crate::error::Result;
 use crate::model::project::OutputRef;
 use crate::model::{Stack, StackId, StackRun};
 use crate::process::Invocation;
-use crate::stacks;
 use crate::stacks::EarlyVariables;
-use crate::syntax;
 use crate::syntax::Document;
 use crate::tofu::call;
 use crate::tofu::variables::{Assignment, VariableSource, to_tfvars};
+use crate::{stacks, syntax};
 
 /// Gives a call, still without a subcommand, the variables that are evaluated early.
 pub async fn with_early_values(session: &Session, run: &StackRun, base: Invocation) -> Invocation {

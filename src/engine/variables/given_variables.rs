@@ -9,9 +9,8 @@ use crate::engine::session::Session;
 use crate::error::Result;
 use crate::model::StackRun;
 use crate::syntax;
-use crate::syntax::Document;
-use crate::syntax::json;
 use crate::syntax::json::Node;
+use crate::syntax::{Document, json};
 
 /// A larger file is no list of variables.
 const LARGEST: u64 = 10 * 1024 * 1024;

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use super::given_variables::GivenVariables;
 use super::inputs::{Inputs, check_declared, resolve_inputs};
-use crate::engine::applied::last_record;
-use crate::engine::applied::{Record, is_copy, recorded};
+use crate::engine::applied::{Record, is_copy, last_record, recorded};
 use crate::engine::calls::Stop;
 use crate::engine::plan::SavedPlans;
 use crate::engine::session::Session;

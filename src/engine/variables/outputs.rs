@@ -4,12 +4,10 @@ use serde_json::Value;
 
 use super::early_values::with_early_values;
 use crate::backends::StateHome;
-use crate::engine::calls::Stop;
-use crate::engine::calls::{hints_about, last_words};
+use crate::engine::calls::{Stop, hints_about, last_words};
 use crate::engine::run::WhenToInit;
 use crate::engine::session::Session;
-use crate::engine::stack::bare_run;
-use crate::engine::stack::init_stack;
+use crate::engine::stack::{bare_run, init_stack};
 use crate::engine::state_check::require_states;
 use crate::engine::state_content::open_state;
 use crate::error::{Error, Result};
@@ -25,8 +23,8 @@ pub async fn outputs_of(session: &Session, id: &StackId) -> Result<Value, Stop> 
     }
     let stack = session.stack(id)?;
     // Several stacks may want the same outputs at once; the first reads them for all.
-    let desk = session.reading_of(id);
-    let _reading = desk.lock().await;
+    let pending = session.reading_of(id);
+    let _reading = pending.lock().await;
     if let Some(outputs) = session.outputs.borrow().get(id) {
         return Ok(outputs.clone());
     }

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use crate::syntax;
-use crate::syntax::Block;
-use crate::syntax::json;
 use crate::syntax::json::Node;
+use crate::syntax::{Block, json};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

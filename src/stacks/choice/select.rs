@@ -11,8 +11,7 @@ use super::narrow::narrow;
 use super::typed_path::{Found, Place, is_path};
 use crate::error::{Error, Result};
 use crate::model::{Project, Stack, StackId};
-use crate::stacks::order::{Direction, Order};
-use crate::stacks::order::{Graph, closure};
+use crate::stacks::order::{Direction, Graph, Order, closure};
 
 /// What was asked for, as typed. Everything named adds to the choice.
 #[derive(Clone, Debug, Default)]

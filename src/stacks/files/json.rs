@@ -2,10 +2,9 @@
 //! by its labels. Begin at [`read`].
 
 use super::facts::{BackendBlock, Facts, ModuleBlock, RemoteState};
-use crate::syntax::json;
 use crate::syntax::json::{JsonEntry as Entry, Node};
 use crate::syntax::setting::{Setting, Settings};
-use crate::syntax::{Fault, line_and_column};
+use crate::syntax::{Fault, json, line_and_column};
 
 /// Adds what a file says to the facts of its folder; returns where it makes no sense.
 pub fn read(text: &str, file: &str, facts: &mut Facts) -> Option<Fault> {

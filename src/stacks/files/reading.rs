@@ -3,11 +3,10 @@
 //! its folder, never an error of the whole. Begin at [`read_folders`].
 
 use std::borrow::Cow;
-use std::fs;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::path::Path;
-use std::thread;
+use std::{fs, thread};
 
 use super::facts::{Facts, Unread};
 use super::folder::Folder;

@@ -3,7 +3,7 @@
 //!
 //! A [`Session`] is what all stacks of a command share: the tofu binary, the environment,
 //! the embedded state server, the requests to stop. [`run`] leads the stacks of a
-//! plan side by side; the life of one stack is in `stack_life`. The engine never prints and never
+//! plan side by side; the life of one stack is in `stack`. The engine never prints and never
 //! decides for a person.
 
 mod applied;

@@ -466,6 +466,10 @@ impl Workspace {
 
 /// Tells which files stayed shut where no session tells it.
 fn tell_left_out(secrets: &BTreeMap<StackId, StackSecrets>, context: &Context) {
+    // There each is a finding of its own.
+    if context.command == "doctor" {
+        return;
+    }
     let told: BTreeSet<_> = secrets.values().flat_map(StackSecrets::left_out).collect();
     let warning = context.terminal.paint(Tone::Warn, "warning");
     for (text, hints) in told {

@@ -439,3 +439,16 @@ fn what_follows_the_dashes_reaches_what_is_evaluated_early_too() {
     project.run("init -- -var cloud=gcp").succeeds();
     project.run("plan").succeeds();
 }
+
+#[test]
+fn doctor_tells_a_file_that_stays_shut_once() {
+    let key = AgeKey::new();
+    let remote = "terraform {\n  backend \"s3\" {\n    bucket = \"b\"\n    key = \"k\"\n  }\n}\n";
+    let project = Project::new().stack("remote", remote).env("AWS_EC2_METADATA_DISABLED", "true");
+    encrypt(&project, &key, "infrastructure/remote/secrets.sops.yaml", "aws_region: nowhere\n");
+
+    let doctor = project.run("doctor --no-input").exits(1);
+
+    project.run("locks").stderr_has("stays shut");
+    doctor.stdout_has("FAIL  secrets").stdout_has("secrets.sops.yaml").stderr_lacks("stays shut");
+}

@@ -121,7 +121,7 @@ fn the_question_names_everything_once_and_the_advice_of_a_refusal_works() {
     let project = with_own_tofu();
     project.write(
         "infra.yaml",
-        "name: lab\ntofu: { binary: ./x }\nstacks: { '*': { env: { LD_PRELOAD: '' } } }\n",
+        "name: lab\ntofu: { binary: ./x }\nstacks: { '**': { env: { LD_PRELOAD: '' } } }\n",
     );
     let refused = project.run("plan --no-input").exits(77);
     let advice =
@@ -292,7 +292,7 @@ fn a_program_that_prints_a_password_runs_only_with_a_yes() {
 fn only_variables_that_tell_a_value_are_set_without_a_yes() {
     let project = Project::new().stack("01-a/x", SIMPLE);
     let env = |pairs: &str| {
-        project.write("infra.yaml", &format!("name: lab\nstacks: {{ '*': {{ env: {{ {pairs} }} }} }}\n"));
+        project.write("infra.yaml", &format!("name: lab\nstacks: {{ '**': {{ env: {{ {pairs} }} }} }}\n"));
     };
 
     env("HTTPS_PROXY: '', no_proxy: '*', AWS_REGION: x, TF_VAR_a: b, TF_LOG: ''");
@@ -487,4 +487,85 @@ fn a_project_that_is_made_here_opens_its_secrets_with_found_keys_unasked() {
         std::process::Command::new("cp").arg("-r").arg(made.with_file_name("aside")).arg(&made).status();
     assert!(copied.expect("cp").success());
     run("plan 09-own/x --no-input").exits(77);
+}
+
+/// Returns the result of each stack in a report, and the code of its error.
+fn results(run: &support::Finished) -> Vec<(String, String, String)> {
+    let report = run.json();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let stacks = report["stacks"].as_array().expect("stacks").iter();
+    stacks.map(|stack| (text(&stack["id"]), text(&stack["result"]), text(&stack["error"]["code"]))).collect()
+}
+
+fn row(id: &str, result: &str, code: &str) -> (String, String, String) {
+    (id.to_owned(), result.to_owned(), code.to_owned())
+}
+
+#[test]
+fn one_stack_with_providers_of_the_repository_ends_alone_where_nobody_can_be_asked() {
+    let taking = format!("{SIMPLE}\nvariable \"word\" {{}}\n");
+    let project = Project::new()
+        .stack("01-a/own", SIMPLE)
+        .stack("01-a/plain", SIMPLE)
+        .stack("02-b/taking", &taking)
+        .config("name: lab\nstacks:\n  \"02-b/taking\": { inputs: { word: \"01-a/own.name\" } }\n")
+        .file(".gitignore", ".infra\n");
+    project.git(&["init", "-q"]);
+    project.write("infrastructure/01-a/own/.terraform/providers/evil", "code");
+    project.git(&["add", "-f", "infrastructure/01-a/own/.terraform"]);
+
+    for (command, done) in
+        [("validate", "succeeded"), ("init", "succeeded"), ("plan", "succeeded"), ("drift", "no_changes")]
+    {
+        let run = project.run(&format!("{command} --all --no-input --json")).exits(77);
+        let expected = [
+            row("01-a/own", "failed", "untrusted"),
+            row("01-a/plain", done, ""),
+            row("02-b/taking", "failed", "untrusted"),
+        ];
+        assert_eq!(results(&run), expected, "{command}: {}", run.stderr);
+        let report = run.json();
+        let hint = report["stacks"][0]["error"]["hint"].as_str().unwrap_or_default();
+        assert!(hint.contains(" trust`"), "{command}: {hint}");
+        let summary = report["stacks"][2]["error"]["summary"].as_str().unwrap_or_default();
+        assert!(summary.contains("takes values from `01-a/own`"), "{command}: {summary}");
+    }
+    assert!(!project.has("infrastructure/01-a/own/.terraform.lock.hcl"));
+    let left = std::fs::read_dir(project.path("infrastructure/01-a/own/.terraform")).expect("a folder");
+    assert_eq!(left.count(), 1, "nothing was initialised");
+    project.run("fmt --all --check --no-input").succeeds();
+
+    // What changes things is done as a whole, or not at all.
+    project.run("apply --all --yes --no-input").exits(77).stderr_has("is not trusted");
+    project.run("plan own --no-input").exits(77).stderr_has("error[untrusted]");
+    project.run("trust --yes").succeeds();
+    project.run("validate --all --no-input").succeeds();
+}
+
+#[test]
+fn programs_and_variables_of_one_stack_keep_only_it_from_running() {
+    let project = Project::new()
+        .stack("01-a/key", SIMPLE)
+        .stack("01-a/plain", SIMPLE)
+        .stack("01-a/variable", SIMPLE)
+        .config("name: lab\nstacks: { '01-a/variable': { env: { LD_PRELOAD: '' } } }\n");
+    program(&project, "key", "exit 1");
+    let block = format!(
+        "terraform {{\n  encryption {{\n    key_provider \"external\" \"k\" {{\n      command = [\"{}\"]\n    }}\n    method \"aes_gcm\" \"m\" {{\n      keys = key_provider.external.k\n    }}\n    state {{\n      method = method.aes_gcm.m\n    }}\n  }}\n}}\n",
+        project.path("key").display()
+    );
+    project.write("infrastructure/01-a/key/encryption.tf", &block);
+
+    let run = project.run("plan --all --no-input --json").exits(77);
+
+    let expected = [
+        row("01-a/key", "failed", "untrusted"),
+        row("01-a/plain", "succeeded", ""),
+        row("01-a/variable", "failed", "untrusted"),
+    ];
+    assert_eq!(results(&run), expected, "{}", run.stderr);
+    assert!(!project.has("ran"), "the program ran");
+    // What concerns the whole project still ends the run.
+    project.write(".terraformrc", "disable_checkpoint = true\n");
+    project.run("plan --all --no-input").exits(77).stderr_has("error[untrusted]").stderr_has(".terraformrc");
 }

@@ -8,6 +8,7 @@ use super::removed::warn_of_removed;
 use super::request::Request;
 use super::run_warnings::warn_beforehand;
 use super::standing::{Dependents, tell_staying};
+use super::trust::apart::set_apart;
 use super::workspace::Purpose;
 use super::{Context, renamed};
 use crate::engine;
@@ -18,6 +19,15 @@ use crate::model::{Backend, Project, RunCommand, RunPlan, Stack, StackId};
 use crate::stacks;
 use crate::stacks::SharedState;
 
+/// What a run leaves alone.
+#[derive(Debug)]
+pub(super) struct Shut {
+    /// Whether the states of dependents are among it.
+    dependents: Dependents,
+    /// Chosen stacks that bring something untrusted, and why they end.
+    untrusted: BTreeMap<StackId, Error>,
+}
+
 impl Prepared {
     /// Opens what the chosen stacks need, and what tells whether others depend on them.
     pub(super) async fn open(
@@ -25,10 +35,17 @@ impl Prepared {
         request: &Request,
         context: &Context,
         (events, options): (Events, &RunOptions),
-    ) -> Result<(Session, Dependents)> {
+    ) -> Result<(Session, Shut)> {
         // Checking the configuration needs no credentials, so it opens no secrets either.
         let state = if self.plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
-        let looked_at = self.standing.looked_at(&self.chosen, request);
+        let untrusted = match self.plan.command.is_ordered() {
+            // What is changed together is changed as a whole, or not at all.
+            true => BTreeMap::new(),
+            false => set_apart(&self.workspace, &self.chosen, state, context).await?,
+        };
+        let chosen: Vec<StackId> =
+            self.chosen.iter().filter(|id| !untrusted.contains_key(id)).cloned().collect();
+        let looked_at = self.standing.looked_at(&chosen, request);
         let open = async |stacks: &[StackId]| {
             let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
             let given = &request.run.variables.items;
@@ -39,10 +56,10 @@ impl Prepared {
         };
         match open(&looked_at).await {
             // Whoever cannot open the secrets of a dependent cannot tell what is in its state either.
-            Err(error) if error.kind() == Kind::Refused && looked_at.len() > self.chosen.len() => {
-                Ok((open(&self.chosen).await?, Dependents::Closed))
+            Err(error) if error.kind() == Kind::Refused && looked_at.len() > chosen.len() => {
+                Ok((open(&chosen).await?, Shut { dependents: Dependents::Closed, untrusted }))
             }
-            opened => Ok((opened?, Dependents::Open)),
+            opened => Ok((opened?, Shut { dependents: Dependents::Open, untrusted })),
         }
     }
 
@@ -51,19 +68,20 @@ impl Prepared {
         &self,
         session: &Session,
         (request, context): (&Request, &Context),
-        dependents: Dependents,
+        shut: Shut,
         options: &mut RunOptions,
     ) -> Result<StateCheck> {
         let Self { workspace, plan, standing, chosen, .. } = self;
-        options.staying = standing.check(session, request, chosen, dependents).await?;
+        options.staying = standing.check(session, request, chosen, shut.dependents).await?;
         check_protected(session, plan, request, context).await?;
         warn_beforehand(workspace, plan, &session.events);
         if options.approval == Approval::Given {
             tell_staying(session, &options.staying);
         }
-        let check = check_states(session, plan, request, context).await?;
+        let check = check_states(session, plan, &shut, (request, context)).await?;
         let mut shared = shared_states(&workspace.stacks, plan);
         shared.extend(unclear_backends(&workspace.project, plan, request));
+        shared.extend(shut.untrusted);
         Ok(StateCheck { shared, ..check })
     }
 }
@@ -98,14 +116,15 @@ fn unclear_backends(project: &Project, plan: &RunPlan, request: &Request) -> BTr
 async fn check_states(
     session: &Session,
     plan: &RunPlan,
-    request: &Request,
-    context: &Context,
+    shut: &Shut,
+    (request, context): (&Request, &Context),
 ) -> Result<StateCheck> {
     if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
         warn_of_removed(session, &BTreeSet::new()).await?;
         return Ok(StateCheck::default());
     }
-    let chosen: Vec<StackId> = plan.stacks().map(|run| run.stack.id.clone()).collect();
+    let chosen = plan.stacks().map(|run| &run.stack.id);
+    let chosen: Vec<StackId> = chosen.filter(|id| !shut.untrusted.contains_key(id)).cloned().collect();
     if request.removed && request.stacks.selection().is_empty() {
         engine::check_removed(session, &chosen).await?;
     }

@@ -30,7 +30,8 @@ pub async fn run(args: &FmtArgs, context: &Context) -> Result<Exit> {
     let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let mode = if args.check { FmtMode::Check } else { FmtMode::Write };
     let formatted = workspace
-        .with_session(context, Purpose::files_of(&chosen), async |session| {
+        // Whatever a stack brings to run, formatting runs none of it.
+        .with_session(context, Purpose::files_of(&[]), async |session| {
             engine::format_files(session, &chosen, mode).await
         })
         .await?;

@@ -44,8 +44,8 @@ async fn print(prepared: &Prepared, request: &Request, context: &Context) -> Res
 async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Result<RunReport> {
     let mut options = prepared.options(request, context);
     let (events, messages) = Events::channel(context.clock);
-    let (session, dependents) = prepared.open(request, context, (events, &options)).await?;
-    let check = match prepared.check(&session, (request, context), dependents, &mut options).await {
+    let (session, shut) = prepared.open(request, context, (events, &options)).await?;
+    let check = match prepared.check(&session, (request, context), shut, &mut options).await {
         Ok(check) => check,
         Err(error) => {
             session.close().await;

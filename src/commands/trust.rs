@@ -1,7 +1,9 @@
 //! `infra trust`: what a project brings of its own to run, and the yes to it.
 //!
-//! The list of what counts is in `things`; the question that every command asks is in `gate`.
+//! The list of what counts is in `things`; the question that every command asks is in `gate`;
+//! which stacks end alone where nobody can be asked is in `apart`.
 
+pub(in crate::commands) mod apart;
 pub(in crate::commands) mod gate;
 pub(in crate::commands) mod things;
 

@@ -305,6 +305,24 @@ impl Workspace {
         at_once.min(purpose.stacks.len()).max(1).saturating_mul(1 + providers)
     }
 
+    /// Returns the stacks whose outputs are read for these: those they take values from, and those that in turn
+    /// feed a stack which evaluates variables before its outputs can be read.
+    pub(super) fn feeding(&self, ids: &[StackId]) -> Result<BTreeSet<StackId>> {
+        let (mut feeding, book) = (BTreeSet::new(), SettingsBook::of(&self.project));
+        let mut open = ids.to_vec();
+        while let Some(id) = open.pop() {
+            let inputs = stacks::inputs_by(&book.settings_for(&id), &self.stacks, &id)?;
+            for from in inputs.into_values().map(|from| from.stack) {
+                let is_early = || self.stack(&from).is_ok_and(|stack| self.evaluates_early(stack));
+                if !feeding.contains(&from) && !ids.contains(&from) && is_early() {
+                    open.push(from.clone());
+                }
+                feeding.insert(from);
+            }
+        }
+        Ok(feeding)
+    }
+
     /// Opens the encrypted files of the chosen stacks and of those they take values from, once the
     /// project is trusted with everything that the purpose needs.
     pub(super) async fn open_secrets(
@@ -312,11 +330,7 @@ impl Workspace {
         context: &Context,
         purpose: &Purpose<'_>,
     ) -> Result<BTreeMap<StackId, StackSecrets>> {
-        let (mut feeding, book) = (Vec::new(), SettingsBook::of(&self.project));
-        for id in purpose.stacks {
-            let inputs = stacks::inputs_by(&book.settings_for(id), &self.stacks, id)?;
-            feeding.extend(inputs.into_values().map(|from| from.stack));
-        }
+        let feeding = self.feeding(purpose.stacks)?;
         let wanted = |stack: &&Stack| purpose.stacks.contains(&stack.id) || feeding.contains(&stack.id);
         let stacks: Vec<&Stack> = self.stacks.iter().filter(wanted).collect();
         let things = things::of_run(&self.project, &stacks, context).await?;
@@ -452,6 +466,10 @@ impl Workspace {
 
 /// Tells which files stayed shut where no session tells it.
 fn tell_left_out(secrets: &BTreeMap<StackId, StackSecrets>, context: &Context) {
+    // There each is a finding of its own.
+    if context.command == "doctor" {
+        return;
+    }
     let told: BTreeSet<_> = secrets.values().flat_map(StackSecrets::left_out).collect();
     let warning = context.terminal.paint(Tone::Warn, "warning");
     for (text, hints) in told {

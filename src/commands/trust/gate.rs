@@ -103,7 +103,8 @@ fn remember(project: &Project, things: &[Thing], context: &Context) {
     }
 }
 
-fn refused(project: &Project, things: &[Thing], context: &Context) -> Error {
+/// Makes the error of a project that is not trusted with these things.
+pub(super) fn refused(project: &Project, things: &[Thing], context: &Context) -> Error {
     let root = project.root.display().to_string();
     let consent = known(&project.root, context).ok().flatten();
     let error = Error::new(Kind::Refused, format!("`{root}` is not trusted, and this needs it to be"))
@@ -111,12 +112,17 @@ fn refused(project: &Project, things: &[Thing], context: &Context) -> Error {
     let error = things.iter().fold(error, |error, thing| {
         error.detail(format!("it {}{}", thing.words(), since(thing, consent.as_ref())))
     });
+    with_ways_to_trust(error, project, context)
+}
+
+/// Adds how to say yes.
+pub(super) fn with_ways_to_trust(error: Error, project: &Project, context: &Context) -> Error {
     let said = context.env.get(TrustWord::VARIABLE);
     let error = match said {
         Some(said) => error.detail(format!("`INFRA_TRUST` is `{said}`, which does not name this root")),
         None => error,
     };
-    let root = quoted(&root);
+    let root = quoted(&project.root.display().to_string());
     // Without a home no yes can be kept.
     let keeps = Consents::of(&context.env).is_ok();
     error

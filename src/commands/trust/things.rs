@@ -5,13 +5,13 @@
 
 mod credential_files;
 mod key_programs;
+mod owners;
 mod tofu_data;
 mod variables;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use self::key_programs::key_programs;
 use self::tofu_data::tofu_data;
 use self::variables::is_harmless;
 use super::gate;
@@ -26,9 +26,12 @@ use crate::render::settings::resolve;
 use crate::report::passphrase_prompt;
 use crate::secrets::keyring::{KeyTrust, Keyring};
 use crate::secrets::vault;
+use crate::stacks::SettingsBook;
 use crate::tofu;
 use crate::trust::{Thing, ThingKind};
 pub(in crate::commands) use credential_files::credential_files;
+pub(super) use key_programs::key_programs;
+pub(super) use owners::owners;
 
 /// Settings of tofu's command line that a tree may bring.
 const CLI_CONFIGS: [&str; 2] = [".terraformrc", ".tofurc"];
@@ -54,7 +57,7 @@ pub(in crate::commands) async fn of_run(
     context: &Context,
 ) -> Result<Vec<Thing>> {
     let mut things = binary(project, &context.env)?;
-    things.extend(variables(project));
+    things.extend(variables(project, stacks));
     things.extend(cli_configs(project, stacks)?);
     things.extend(credential_files(project, stacks, &context.env)?);
     things.extend(tofu_data(project, stacks, context).await?);
@@ -91,8 +94,11 @@ pub(in crate::commands) fn binary(project: &Project, env: &Environment) -> Resul
     Ok(vec![Thing::new(ThingKind::TofuBinary, name, digest(&path)?)])
 }
 
-/// Variables of `env:` that can do more than tell tofu or a provider a value.
-fn variables(project: &Project) -> Vec<Thing> {
+/// Variables of `env:` that can do more than tell tofu or a provider a value, of those that the stacks get.
+fn variables(project: &Project, stacks: &[&Stack]) -> Vec<Thing> {
+    let book = SettingsBook::of(project);
+    let given: BTreeSet<(String, String)> =
+        stacks.iter().flat_map(|stack| book.settings_for(&stack.id).env).collect();
     let own = project.stack_settings.iter().map(|(pattern, settings)| (pattern.clone(), settings));
     let of_workspaces = project.stack_settings.iter().flat_map(|(pattern, settings)| {
         settings.workspaces.iter().map(move |(name, entry)| (format!("{pattern}@{name}"), entry))
@@ -100,7 +106,9 @@ fn variables(project: &Project) -> Vec<Thing> {
     let all = own.chain(of_workspaces).flat_map(|(pattern, settings)| {
         settings.env.iter().map(move |(name, value)| (name, value, pattern.clone()))
     });
-    let odd = all.filter(|(name, _, _)| !is_harmless(name));
+    let odd = all.filter(|(name, value, _)| {
+        !is_harmless(name) && given.contains(&((*name).clone(), (*value).clone()))
+    });
     odd.map(|(name, value, pattern)| {
         let digest = Fingerprint::of([value.as_bytes(), pattern.as_bytes()]);
         Thing::new(ThingKind::Variable, name, digest.to_string())

@@ -14,6 +14,7 @@ use crate::engine::variables::encryption_origins;
 use crate::error::{Error, Kind};
 use crate::model::{Diagnostic, Safe, Stack, StackError, StackId, StateLock, human_duration};
 use crate::tofu::hints::{Context, cause_of, hints_for, tells_of_a_held_lock};
+use crate::trust::UNTRUSTED;
 
 /// Somebody else changed the state between plan and apply.
 fn stale_code(diagnostic: &Diagnostic) -> Option<&'static str> {
@@ -25,7 +26,7 @@ pub fn kind_of(error: &StackError) -> Kind {
     match error.code.as_deref() {
         Some(StackError::LOCKED) => Kind::Locked,
         Some(StackError::UNAVAILABLE) => Kind::Unavailable,
-        Some(StackError::REFUSED | StackError::UNTRUSTED_PLAN) => Kind::Refused,
+        Some(StackError::REFUSED | StackError::UNTRUSTED_PLAN | UNTRUSTED) => Kind::Refused,
         Some(StackError::WORKSPACE_UNKNOWN | StackError::BACKEND_UNCLEAR) => Kind::Invalid,
         _ if error.is_about_the_states_place() => Kind::Invalid,
         _ => Kind::Failed,

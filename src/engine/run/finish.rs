@@ -170,8 +170,27 @@ impl<'a> Conductor<'a> {
 
     /// Tells and tallies a report whose duration is known.
     pub fn tell_finished(&self, run: &StackRun, report: StackReport) {
+        self.tell_unread(run, &report);
         self.session.events.emit(RunEvent::StackFinished { report: report.clone() });
         self.tally.borrow_mut().add(report, &run.after);
+    }
+}
+
+impl Conductor<'_> {
+    /// Tells of files that only tofu could read; what tofu itself found wrong in them is told by its error.
+    fn tell_unread(&self, run: &StackRun, report: &StackReport) {
+        if matches!(report.result, StackResult::Skipped | StackResult::Interrupted) {
+            return;
+        }
+        let said = report.error.as_ref().map(|error| error.detail.as_str()).unwrap_or_default();
+        for note in &run.stack.unread {
+            let path = note.split(':').next().unwrap_or_default();
+            let file = path.rsplit('/').next().unwrap_or_default();
+            if !said.contains(file) {
+                let message = format!("{note}; what was found in the file is used, and tofu judges it");
+                self.session.tell_once(Some(&run.stack.id), message, Vec::new());
+            }
+        }
     }
 }
 

@@ -234,13 +234,8 @@ impl StackLife<'_> {
         Ok(Some(hide_old_values(self.session, &record.stack, self.call_reading(&plan).await?, &plan).await?))
     }
 
-    /// Refuses a stack whose files cannot be used, in the words of discovery, and tells of those
-    /// that tofu has to judge.
+    /// Refuses a stack whose files cannot be used, in the words of discovery.
     pub fn check_files(self) -> Result<()> {
-        for note in &self.run.stack.unread {
-            let message = format!("{note}; what was found in the file is used, and tofu judges it");
-            self.session.tell_once(Some(&self.run.stack.id), message, Vec::new());
-        }
         if let Some(error) = wrong_workspace(self.session, &self.run.stack) {
             return Err(error);
         }

@@ -10,7 +10,7 @@ use crate::stacks::names_key_program;
 use crate::trust::{Thing, ThingKind};
 
 /// Returns the files that name such a program; one that only looks like it is asked about as well.
-pub(super) fn key_programs(project: &Project, stacks: &[&Stack]) -> Result<Vec<Thing>> {
+pub(in crate::commands::trust) fn key_programs(project: &Project, stacks: &[&Stack]) -> Result<Vec<Thing>> {
     let mut things = Vec::new();
     for path in stacks.iter().flat_map(|stack| configuration(&project.root.join(&stack.path))) {
         let is_json = path.extension().is_some_and(|end| end == "json");

@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 use super::session::Session;
 use super::support::run::wait_until;
 use super::support::{Project, SIMPLE};
-use super::tools::AgeKey;
 use super::transcript::Transcript;
 
 /// What a situation told; made on first use.
@@ -122,31 +121,10 @@ stacks:
     workspace_variable: environment
 "#;
 
-pub static WORKSPACE: LazyLock<Workspace> = LazyLock::new(Workspace::visit);
-
-/// What one folder with two environments tells.
-pub struct Workspace {
-    pub listed: Transcript,
-    pub renamed: Transcript,
-}
-
-impl Workspace {
-    fn visit() -> Self {
-        let web = format!("{SIMPLE}variable \"environment\" {{}}\n");
-        let project = Project::named("lab").config(WORKSPACES).stack("cloud/web", &web);
-        let project = project.file("infrastructure/cloud/web/dev.tfvars", "");
-        let project = project.file("infrastructure/cloud/web/prod.tfvars", "");
-        let listed = Session::begin(&project).types("infra stacks").end();
-        project.run("apply --all --yes").succeeds();
-        change(&project, "infra.yaml", &[("prod: {", "live: {")]);
-        let renamed = Session::begin(&project)
-            .types("infra plan cloud/web@live")
-            .then(|project| change(project, "infra.yaml", &[("live: {", "live: { was: \"cloud/web@prod\",")]))
-            .types("infra apply cloud/web@live")
-            .end();
-        Self { listed, renamed }
-    }
-}
+pub static WORKSPACE: Told = LazyLock::new(|| {
+    let project = Project::named("lab").config(WORKSPACES).stack("cloud/web", SIMPLE);
+    Session::begin(&project).types("infra stacks").end()
+});
 
 pub static CONFIGURE: Told = LazyLock::new(|| {
     let project = Project::named("lab");
@@ -173,16 +151,6 @@ pub static KEYS: Told = LazyLock::new(|| {
         .then(rule)
         .types("cat .sops.yaml")
         .end()
-});
-
-pub static ENCRYPTED: Told = LazyLock::new(|| {
-    let key = AgeKey::new();
-    let project = two_layers("lab").env("SOPS_AGE_KEY", &key.secret);
-    project.run("apply pve1 --yes").succeeds();
-    project.write(".sops.yaml", &format!("creation_rules:\n  - age: {}\n", key.recipient));
-    project.write("infrastructure/secrets.sops.yaml", "state_encryption_passphrase: a-long-passphrase\n");
-    project.run("secrets encrypt infrastructure/secrets.sops.yaml").succeeds();
-    Session::begin(&project).types("infra state encrypt --all").end()
 });
 
 pub static STATES: LazyLock<States> = LazyLock::new(States::visit);

@@ -122,7 +122,10 @@ stacks:
 "#;
 
 pub static WORKSPACE: Told = LazyLock::new(|| {
-    let project = Project::named("lab").config(WORKSPACES).stack("cloud/web", SIMPLE);
+    let web = format!("{SIMPLE}variable \"environment\" {{}}\n");
+    let project = Project::named("lab").config(WORKSPACES).stack("cloud/web", &web);
+    let project = project.file("infrastructure/cloud/web/dev.tfvars", "");
+    let project = project.file("infrastructure/cloud/web/prod.tfvars", "");
     Session::begin(&project).types("infra stacks").end()
 });
 

@@ -31,20 +31,20 @@ fn what_the_read_me_shows_first() {
     $ infra up --yes
       ✓ configure  7 unchanged
       homelab · 5 stacks · [n] at once · tofu [version]
-    01-hypervisors/pve2  +1 ~0 -0
-      + module.host.terraform_data.bridge["vmbr0"]
     01-hypervisors/pve1  +2 ~0 -0
       + module.host.terraform_data.bridge["vmbr0"]
       + module.host.terraform_data.bridge["vmbr1"]
+    01-hypervisors/pve2  +1 ~0 -0
+      + module.host.terraform_data.bridge["vmbr0"]
       ✓ 01-hypervisors/pve1    applied +2 ~0 -0  [duration]
       ✓ 01-hypervisors/pve2    applied +1 ~0 -0  [duration]
-    02-platforms/storage  +1 ~0 -0
-      + module.machine.terraform_data.machine
     02-platforms/k8s-prod  +4 ~0 -0
       + module.control_plane["k8s-control"].terraform_data.machine
       + module.worker["k8s-worker-1"].terraform_data.machine
       + module.worker["k8s-worker-2"].terraform_data.machine
       + terraform_data.cluster
+    02-platforms/storage  +1 ~0 -0
+      + module.machine.terraform_data.machine
       ✓ 02-platforms/k8s-prod  applied +4 ~0 -0  [duration]
       ✓ 02-platforms/storage   applied +1 ~0 -0  [duration]
     03-legacy/pihole  +1 ~0 -0

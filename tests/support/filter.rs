@@ -36,7 +36,7 @@ static COMPILED: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 pub fn stable(lines: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = unfolded(lines).iter().map(|line| stable_line(line)).collect();
     sort_side_by_side(&mut lines);
-    lines
+    sorted_plans(&lines)
 }
 
 fn stable_line(line: &str) -> String {
@@ -75,4 +75,24 @@ fn goes_on(line: &str, next: &str) -> bool {
         None => rest.split(' ').next().unwrap_or(rest).chars().count(),
     };
     line.chars().count() < 80 && line.chars().count() + 1 + word > 78
+}
+
+/// Plans of stacks that run side by side are shown in any order: those that follow each other are sorted.
+fn sorted_plans(lines: &[String]) -> Vec<String> {
+    let (mut sorted, mut plans): (Vec<String>, Vec<Vec<String>>) = (Vec::new(), Vec::new());
+    for line in lines {
+        let begins = !line.starts_with(' ') && line.contains("  +") && line.contains(" ~");
+        match plans.last_mut().filter(|_| line.starts_with(' ') && !line.starts_with("  ✓")) {
+            _ if begins => plans.push(vec![line.clone()]),
+            Some(plan) => plan.push(line.clone()),
+            None => {
+                plans.sort();
+                sorted.extend(plans.drain(..).flatten());
+                sorted.push(line.clone());
+            }
+        }
+    }
+    plans.sort();
+    sorted.extend(plans.into_iter().flatten());
+    sorted
 }

@@ -268,7 +268,7 @@ fn a_program_that_the_repository_names_is_not_run_without_a_yes() {
     for args in ["locks", "plan x", "state list x", "state migrate x --to embedded --yes"] {
         project.run(args).exits(77).stderr_has("infrastructure/x/aws").stderr_has("infra");
     }
-    project.run("doctor");
+    let _ = project.run("doctor");
     assert!(!proof.exists(), "it was run");
 
     let listed = project.run("trust --json").json();

@@ -47,7 +47,7 @@ impl Project {
     pub fn named(name: &str) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let root = dir.path().canonicalize().expect("a real path").join(name);
-        std::fs::create_dir(&root).expect("a new folder");
+        std::fs::create_dir_all(&root).expect("a new folder");
         Self { dir, root, env: Vec::new() }.file("infra.yaml", "name: lab\n")
     }
 
@@ -96,6 +96,7 @@ impl Project {
     }
 
     /// Runs infra with these arguments to its end.
+    #[must_use = "say how it ends: `succeeds()` or `exits(code)`"]
     pub fn run(&self, args: &str) -> Finished {
         self.start(args).wait()
     }

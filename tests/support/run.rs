@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A run under way.
+#[must_use = "wait for its end"]
 pub struct Running {
     child: Child,
     args: String,

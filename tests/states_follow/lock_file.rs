@@ -27,7 +27,7 @@ fn it_is_written_by_what_makes_or_removes_a_state_and_by_nothing_else() {
     project.write("infrastructure/01-a/net/main.tf", &SIMPLE.replace("one", "two"));
     project.run("apply net --yes").succeeds().stderr_lacks("infra.lock");
     for reading in ["plan net", "output net", "state list net", "drift net", "show net", "doctor", "stacks"] {
-        project.run(reading);
+        let _ = project.run(reading);
     }
     assert_eq!(project.read("infra.lock"), text, "something inside of a state changed it");
     project.run("destroy net --yes").succeeds().stderr_has("infra.lock changed: `01-a/net`");
@@ -133,7 +133,7 @@ fn a_hostile_one_leads_to_no_request_and_to_no_credentials() {
             "locks",
             "state forget net --yes",
         ] {
-            project.run(command);
+            let _ = project.run(command);
             project.write("infra.lock", &text);
         }
     }

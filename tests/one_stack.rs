@@ -473,7 +473,8 @@ fn a_syntax_error_is_told_with_file_and_line() {
 
     let run = project.run("plan").exits(1);
 
-    run.stderr_has("01-a/x: Invalid expression").stderr_has("at main.tf:2:10").stderr_has("2:   input =");
+    let run =
+        run.stderr_has("01-a/x: Invalid expression").stderr_has("at main.tf:2:10").stderr_has("2:   input =");
     assert_eq!(run.stderr.matches("main.tf").count(), 1, "{}", run.stderr);
 }
 

@@ -58,6 +58,8 @@ fn main() {
     rows.push(("cold: init and plan", "the loop's init and plan", cold, 1.10));
     let warm = lab.measure(|_| {}, Lab::infra_plan, |lab| lab.loop_over(PLAN));
     rows.push(("warm plan, without init", "the loop's plan alone", warm, 1.10));
+    let detailed = lab.measure(|_| {}, Lab::infra_plan_with_details, |lab| lab.loop_over(PLAN));
+    rows.push(("the same, every stack changes, attributes shown", "the loop's plan alone", detailed, 2.00));
     let apply = lab.measure(
         Lab::make_planned,
         |lab| lab.infra(&["apply", "--all", "--saved", "--parallelism", AT_ONCE]),
@@ -143,6 +145,11 @@ impl Lab {
     }
 
     fn infra_plan(&self) {
+        self.infra(&["plan", "--all", "--details", "addresses", "--parallelism", AT_ONCE]);
+    }
+
+    /// Plans all stacks, and reads from each plan which attributes change: one `tofu show` a stack.
+    fn infra_plan_with_details(&self) {
         self.infra(&["plan", "--all", "--parallelism", AT_ONCE]);
     }
 

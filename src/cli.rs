@@ -81,34 +81,34 @@ enum Mode {
 /// Everything infra can do.
 #[derive(Debug, Subcommand)]
 enum Command {
-    New(commands::new::NewArgs),
-    NewStack(commands::new_stack::NewStackArgs),
-    Configure(commands::configure::ConfigureArgs),
-    Up(commands::up::UpArgs),
-    Stacks(commands::stacks::StacksArgs),
-    Init(commands::init::InitArgs),
-    Validate(commands::validate::ValidateArgs),
-    Plan(commands::plan::PlanArgs),
-    Apply(commands::apply::ApplyArgs),
-    Destroy(commands::destroy::DestroyArgs),
-    Drift(commands::drift::DriftArgs),
-    Test(commands::test::TestArgs),
-    Runs(commands::runs::RunsArgs),
-    Output(commands::output::OutputArgs),
-    Show(commands::show::ShowArgs),
-    State(commands::state::StateArgs),
-    Fmt(commands::fmt::FmtArgs),
-    Locks(commands::locks::LocksArgs),
-    ForceUnlock(commands::force_unlock::ForceUnlockArgs),
-    Tofu(commands::tofu::TofuArgs),
-    Trust(commands::trust::TrustArgs),
-    Secrets(commands::secrets::SecretsArgs),
-    Deps(commands::deps::DepsArgs),
-    Doctor(commands::doctor::DoctorArgs),
-    Completions(commands::completions::CompletionsArgs),
-    Man(commands::man::ManArgs),
-    Schema(commands::schema::SchemaArgs),
-    Help(commands::help::HelpArgs),
+    New(commands::NewArgs),
+    NewStack(commands::NewStackArgs),
+    Configure(commands::ConfigureArgs),
+    Up(commands::UpArgs),
+    Stacks(commands::StacksArgs),
+    Init(commands::InitArgs),
+    Validate(commands::ValidateArgs),
+    Plan(commands::PlanArgs),
+    Apply(commands::ApplyArgs),
+    Destroy(commands::DestroyArgs),
+    Drift(commands::DriftArgs),
+    Test(commands::TestArgs),
+    Runs(commands::RunsArgs),
+    Output(commands::OutputArgs),
+    Show(commands::ShowArgs),
+    State(commands::StateArgs),
+    Fmt(commands::FmtArgs),
+    Locks(commands::LocksArgs),
+    ForceUnlock(commands::ForceUnlockArgs),
+    Tofu(commands::TofuArgs),
+    Trust(commands::TrustArgs),
+    Secrets(commands::SecretsArgs),
+    Deps(commands::DepsArgs),
+    Doctor(commands::DoctorArgs),
+    Completions(commands::CompletionsArgs),
+    Man(commands::ManArgs),
+    Schema(commands::SchemaArgs),
+    Help(commands::HelpArgs),
 }
 
 /// The variable by which a shell asks for completions.
@@ -122,8 +122,8 @@ pub fn definition() -> clap::Command {
 /// Runs the program: arguments in, exit code out.
 pub fn run(args: Vec<OsString>, env: Environment, clock: Clock) -> Exit {
     // Part of every call of tofu that touches a plan: nothing else may start before it.
-    if commands::plan_key::is_meant(&args) {
-        return commands::plan_key::run(&args).unwrap_or_else(|error| {
+    if commands::is_plan_key(&args) {
+        return commands::plan_key(&args).unwrap_or_else(|error| {
             let terminal = Terminal::detect(&env, ColorChoice::Never, Verbosity::Normal);
             fail(&terminal, &error, false)
         });
@@ -197,34 +197,34 @@ fn start(cli: Cli, command: String, env: Environment, clock: Clock, terminal: Te
 
 async fn dispatch(command: Command, context: &Context) -> Result<Exit> {
     match command {
-        Command::New(args) => commands::new::run(&args, context),
-        Command::NewStack(args) => commands::new_stack::run(&args, context),
-        Command::Configure(args) => commands::configure::run(&args, context).await,
-        Command::Up(args) => commands::up::run(args, context).await,
-        Command::Stacks(args) => commands::stacks::run(&args, context).await,
-        Command::Init(args) => commands::init::run(args, context).await,
-        Command::Validate(args) => commands::validate::run(args, context).await,
-        Command::Plan(args) => commands::plan::run(args, context).await,
-        Command::Apply(args) => commands::apply::run(args, context).await,
-        Command::Destroy(args) => commands::destroy::run(args, context).await,
-        Command::Drift(args) => commands::drift::run(args, context).await,
-        Command::Test(args) => commands::test::run(args, context).await,
-        Command::Runs(args) => commands::runs::run(&args, context),
-        Command::Output(args) => commands::output::run(&args, context).await,
-        Command::Show(args) => commands::show::run(&args, context).await,
-        Command::State(args) => commands::state::run(&args, context).await,
-        Command::Fmt(args) => commands::fmt::run(&args, context).await,
-        Command::Locks(args) => commands::locks::run(&args, context).await,
-        Command::ForceUnlock(args) => commands::force_unlock::run(&args, context).await,
-        Command::Tofu(args) => commands::tofu::run(&args, context).await,
-        Command::Trust(args) => commands::trust::run(&args, context).await,
-        Command::Secrets(args) => commands::secrets::run(&args, context).await,
-        Command::Deps(args) => commands::deps::run(args, context).await,
-        Command::Doctor(args) => commands::doctor::run(&args, context).await,
-        Command::Completions(args) => Ok(commands::completions::run(&args, context)),
-        Command::Man(args) => commands::man::run(&args, context),
-        Command::Schema(args) => Ok(commands::schema::run(&args, context)),
-        Command::Help(args) => commands::help::run(&args, context),
+        Command::New(args) => commands::new(&args, context),
+        Command::NewStack(args) => commands::new_stack(&args, context),
+        Command::Configure(args) => commands::configure(&args, context).await,
+        Command::Up(args) => commands::up(args, context).await,
+        Command::Stacks(args) => commands::stacks(&args, context).await,
+        Command::Init(args) => commands::init(args, context).await,
+        Command::Validate(args) => commands::validate(args, context).await,
+        Command::Plan(args) => commands::plan(args, context).await,
+        Command::Apply(args) => commands::apply(args, context).await,
+        Command::Destroy(args) => commands::destroy(args, context).await,
+        Command::Drift(args) => commands::drift(args, context).await,
+        Command::Test(args) => commands::test(args, context).await,
+        Command::Runs(args) => commands::runs(&args, context),
+        Command::Output(args) => commands::output(&args, context).await,
+        Command::Show(args) => commands::show(&args, context).await,
+        Command::State(args) => commands::state(&args, context).await,
+        Command::Fmt(args) => commands::fmt(&args, context).await,
+        Command::Locks(args) => commands::locks(&args, context).await,
+        Command::ForceUnlock(args) => commands::force_unlock(&args, context).await,
+        Command::Tofu(args) => commands::tofu(&args, context).await,
+        Command::Trust(args) => commands::trust(&args, context).await,
+        Command::Secrets(args) => commands::secrets(&args, context).await,
+        Command::Deps(args) => commands::deps(args, context).await,
+        Command::Doctor(args) => commands::doctor(&args, context).await,
+        Command::Completions(args) => Ok(commands::completions(&args, context)),
+        Command::Man(args) => commands::man(&args, context),
+        Command::Schema(args) => Ok(commands::schema(&args, context)),
+        Command::Help(args) => commands::help(&args, context),
     }
 }
 
@@ -251,7 +251,7 @@ impl GlobalArgs {
 fn correct_or_refuse(args: &[OsString], error: &clap::Error, env: &Environment, wants_json: bool) -> Exit {
     let terminal = Terminal::detect(env, ColorChoice::Auto, Verbosity::Normal);
     let is_log = wants_json || !terminal.has_person();
-    match commands::habits::correction(args, env, is_log).filter(|_| error.use_stderr()) {
+    match commands::correction(args, env, is_log).filter(|_| error.use_stderr()) {
         Some(better) => fail(&terminal, &better, wants_json),
         None => refuse(error, env, wants_json),
     }

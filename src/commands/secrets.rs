@@ -23,8 +23,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
-use super::Context;
-use super::trust::things;
+use crate::commands::{Context, trust};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::project::SecretsSettings;
 use crate::project;
@@ -122,7 +121,7 @@ async fn with_keyring<T>(
     let project = project::find_root(&context.cwd).ok();
     let settings = project_settings(project.as_ref(), context);
     let prompt = passphrase_prompt(context.asking());
-    let trust = things::key_trust(project.as_deref().unwrap_or(&context.cwd), &settings, context);
+    let trust = trust::key_trust(project.as_deref().unwrap_or(&context.cwd), &settings, context);
     let places = KeyPlaces {
         env: &context.env,
         dir: &context.cwd,

@@ -1,27 +1,22 @@
-//! `infra state`: a file for each of its commands.
+//! `infra state`, `infra locks` and `infra force-unlock`: states and their locks, a file for each command.
 
 mod asking;
-mod bring_along;
-mod diff;
-mod encrypt;
-mod forget;
-mod history;
-mod list;
-mod migrate;
+mod edit;
+mod force_unlock;
+mod locks;
 mod probe;
-mod pull;
-mod push;
-mod readers;
-mod recover;
-mod rename;
-mod rm;
-mod rollback;
+mod read;
 mod serve;
-mod show;
+mod transfer;
 
 use clap::{Args, Subcommand};
 
-use super::Context;
+use crate::commands::Context;
+pub use force_unlock::{ForceUnlockArgs, run as force_unlock};
+pub use locks::{LocksArgs, run as locks};
+
+pub(super) use locks::{Looked, StackLock, data_dir_of, load_locks};
+
 use crate::error::{Exit, Result};
 
 /// Look into the state of stacks, change it, serve it
@@ -43,21 +38,21 @@ pub struct StateArgs {
 
 #[derive(Debug, Subcommand)]
 enum StateCommand {
-    List(list::ListArgs),
-    Show(show::ShowArgs),
-    Pull(pull::PullArgs),
-    Push(push::PushArgs),
-    History(history::HistoryArgs),
-    Diff(diff::DiffArgs),
-    Rollback(rollback::RollbackArgs),
-    Rm(rm::RmArgs),
-    Mv(rm::MvArgs),
-    Migrate(migrate::MigrateArgs),
-    Rename(rename::RenameArgs),
-    Recover(recover::RecoverArgs),
-    Forget(forget::ForgetArgs),
-    Adopt(forget::AdoptArgs),
-    Encrypt(encrypt::EncryptArgs),
+    List(read::ListArgs),
+    Show(read::ShowArgs),
+    Pull(read::PullArgs),
+    Push(edit::PushArgs),
+    History(read::HistoryArgs),
+    Diff(read::DiffArgs),
+    Rollback(edit::RollbackArgs),
+    Rm(edit::RmArgs),
+    Mv(edit::MvArgs),
+    Migrate(transfer::MigrateArgs),
+    Rename(transfer::RenameArgs),
+    Recover(transfer::RecoverArgs),
+    Forget(transfer::ForgetArgs),
+    Adopt(transfer::AdoptArgs),
+    Encrypt(edit::EncryptArgs),
     Probe(probe::ProbeArgs),
     Serve(serve::ServeArgs),
 }
@@ -65,21 +60,21 @@ enum StateCommand {
 /// Runs the command.
 pub async fn run(args: &StateArgs, context: &Context) -> Result<Exit> {
     match &args.command {
-        StateCommand::List(args) => list::run(args, context).await,
-        StateCommand::Show(args) => show::run(args, context).await,
-        StateCommand::Pull(args) => pull::run(args, context).await,
-        StateCommand::Push(args) => push::run(args, context).await,
-        StateCommand::History(args) => history::run(args, context).await,
-        StateCommand::Diff(args) => diff::run(args, context).await,
-        StateCommand::Rollback(args) => rollback::run(args, context).await,
-        StateCommand::Rm(args) => rm::remove(args, context).await,
-        StateCommand::Mv(args) => rm::rename(args, context).await,
-        StateCommand::Migrate(args) => migrate::run(args, context).await,
-        StateCommand::Rename(args) => rename::run(args, context).await,
-        StateCommand::Recover(args) => recover::run(args, context).await,
-        StateCommand::Forget(args) => forget::forget(args, context).await,
-        StateCommand::Adopt(args) => forget::adopt(args, context).await,
-        StateCommand::Encrypt(args) => encrypt::run(args, context).await,
+        StateCommand::List(args) => read::list(args, context).await,
+        StateCommand::Show(args) => read::show(args, context).await,
+        StateCommand::Pull(args) => read::pull(args, context).await,
+        StateCommand::Push(args) => edit::push(args, context).await,
+        StateCommand::History(args) => read::history(args, context).await,
+        StateCommand::Diff(args) => read::diff(args, context).await,
+        StateCommand::Rollback(args) => edit::rollback(args, context).await,
+        StateCommand::Rm(args) => edit::remove(args, context).await,
+        StateCommand::Mv(args) => edit::rename(args, context).await,
+        StateCommand::Migrate(args) => transfer::migrate(args, context).await,
+        StateCommand::Rename(args) => transfer::rename(args, context).await,
+        StateCommand::Recover(args) => transfer::recover(args, context).await,
+        StateCommand::Forget(args) => transfer::forget(args, context).await,
+        StateCommand::Adopt(args) => transfer::adopt(args, context).await,
+        StateCommand::Encrypt(args) => edit::encrypt(args, context).await,
         StateCommand::Probe(args) => probe::run(args, context).await,
         StateCommand::Serve(args) => serve::run(args, context).await,
     }

@@ -1,24 +1,34 @@
 //! `infra trust`: what a project brings of its own to run, and the yes to it.
 //!
-//! The list of what counts is in `things`; the question that every command asks is in `gate`;
-//! which stacks end alone where nobody can be asked is in `apart`.
+//! The list of what counts is in `items`; the question that every command asks is in `require`;
+//! which stacks end alone where nobody can be asked is in `untrusted_stacks`.
 
-pub(in crate::commands) mod apart;
-pub(in crate::commands) mod gate;
-pub(in crate::commands) mod things;
+mod items;
+mod key_trust;
+mod require;
+mod untrusted_stacks;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::Context;
-use super::beginnings::root_of;
+use crate::commands::Context;
+use crate::commands::loaded_project::root_of;
 use crate::error::{Error, Exit, Result};
 use crate::model::quoted;
 use crate::project;
 use crate::report::{Asking, confirm};
 use crate::trust::{Consent, Consents, Thing};
+
+pub(super) use items::{
+    binary_items, credential_file_items, items_of_project, items_of_run, key_items, plugin_item,
+};
+pub(super) use key_trust::key_trust;
+pub(super) use require::{require, untrusted};
+pub(super) use untrusted_stacks::untrusted_stacks;
+
+use require::{answered, uncovered};
 
 /// Show what this project would run of its own, and say yes to it
 ///
@@ -60,7 +70,7 @@ pub async fn run(args: &TrustArgs, context: &Context) -> Result<Exit> {
         return revoke(root.as_deref(), context);
     }
     let root = root_of(context)?;
-    let things = things::of_project(&project::load(&root)?, context).await?;
+    let things = items_of_project(&project::load(&root)?, context).await?;
     // What there is to trust can be shown even where nothing can be remembered, or was damaged.
     let consents = Consents::of(&context.env);
     let consent = consents.as_ref().ok().and_then(|consents| consents.about(&root).ok().flatten());
@@ -71,7 +81,7 @@ pub async fn run(args: &TrustArgs, context: &Context) -> Result<Exit> {
     if !args.json {
         show(&things, consent.as_ref(), context);
     }
-    let open = gate::uncovered(things.clone(), consent.as_ref());
+    let open = uncovered(things.clone(), consent.as_ref());
     if !open.is_empty() && (args.yes || agrees(&root, context).await?) {
         remember(&consents?, &root, &open, context)?;
     }
@@ -109,7 +119,7 @@ async fn agrees(root: &Path, context: &Context) -> Result<bool> {
             .hint(format!("say yes beforehand: `infra -C {root} trust --yes`"))
             .hint(format!("for one call only: `--trust`, or `INFRA_TRUST={root}`")));
     };
-    let yes = gate::answered(context, confirm(&terminal, "Trust this project with it?")).await?;
+    let yes = answered(context, confirm(&terminal, "Trust this project with it?")).await?;
     if !yes {
         context.terminal.note("nothing was changed");
     }

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::line::Line;
-use crate::commands::again::shell_folder;
+use crate::commands::shell_folder;
 use crate::model::{Environment, Project, Stack, StackId};
 use crate::project;
 use crate::stacks;
-use crate::stacks::Selection;
-use crate::stacks::discover;
+use crate::stacks::{Selection, discover};
 
 /// The project around a line that was typed, if there is one.
 #[derive(Debug, Default)]

@@ -1,10 +1,9 @@
 //! Terragrunt's commands and flags in infra's words.
 
-use super::Advice;
 use super::flag_names::{is_terragrunts_with_value, takes_value, without_terragrunt};
 use super::line::{Flag, Line};
 use super::surroundings::Surroundings;
-use super::{passthrough, tofu_flags};
+use super::{Advice, passthrough, tofu_flags};
 
 /// Flags for which nothing is needed.
 const NEEDLESS: [&str; 14] = [

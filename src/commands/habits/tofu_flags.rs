@@ -1,10 +1,9 @@
 //! tofu's flags before `--`: infra's own flag where it has one, else their place behind `--`.
 
-use super::Advice;
 use super::flag_names::{OF_APPLY, OF_INIT, OF_PLAN, OF_TEST, OF_VALIDATE, is_tofus, takes_value};
 use super::line::{Flag, Line, own_flag, takes_next};
-use super::passthrough;
 use super::surroundings::Surroundings;
+use super::{Advice, passthrough};
 use crate::stacks;
 
 /// What infra's flag of this name means is another thing.

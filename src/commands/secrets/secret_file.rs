@@ -10,15 +10,14 @@ use zeroize::Zeroizing;
 use super::{FileArgs, KeyArgs, refused, with_keyring};
 use crate::atomic_file;
 use crate::commands::Context;
-use crate::commands::generated::warn_of_edit_anywhere;
+use crate::commands::generated_files::warn_of_edit_anywhere;
 use crate::error::{Error, Result, io};
 use crate::secrets::keyring::{OpenedFile, layout};
 use crate::secrets::sops::creation_rules::{CreationRule, CreationRules, rule_for};
 use crate::secrets::sops::format::Format;
-use crate::secrets::sops::stores;
 use crate::secrets::sops::stores::Layout;
 use crate::secrets::sops::tree::Document;
-use crate::secrets::sops::{Input, SopsFile, is_encrypted};
+use crate::secrets::sops::{Input, SopsFile, is_encrypted, stores};
 use crate::secrets::vault::is_vault;
 
 /// A file and its bytes, encrypted or plain.

@@ -5,7 +5,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
-use crate::commands::stack_args::stack_names;
+use crate::commands::args::stack_names;
 use crate::error::{Error, Result};
 use crate::report::{Asking, confirm};
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::backends;
 use crate::commands::Context;
-use crate::commands::workspace::Workspace;
+use crate::commands::loaded_project::Workspace;
 use crate::error::{Exit, Kind, Result};
 use crate::report::Tone;
 use crate::state::{Probe, StateStore, StorePlace};

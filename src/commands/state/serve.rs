@@ -12,9 +12,8 @@ use clap::Args;
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::backends;
-use crate::commands::Context;
-use crate::commands::trust::things;
-use crate::commands::workspace::Workspace;
+use crate::commands::loaded_project::Workspace;
+use crate::commands::{Context, trust};
 use crate::engine::{StackSecrets, Unopened};
 use crate::error::{Error, Exit, Kind, Result, io};
 use crate::model::Environment;
@@ -277,7 +276,7 @@ async fn unseal(file: &Path, bytes: &[u8], context: &Context) -> Result<zeroize:
         settings: &settings,
         vault_ids: &[],
         password_files: &[],
-        trust: things::key_trust(root.as_deref().unwrap_or(&context.cwd), &settings, context),
+        trust: trust::key_trust(root.as_deref().unwrap_or(&context.cwd), &settings, context),
         interrupts: &context.interrupts,
     };
     let prompt = passphrase_prompt(context.asking());

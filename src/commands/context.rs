@@ -1,0 +1,61 @@
+//! What every command is given, and how it is called again from the folder of the shell.
+
+use std::path::PathBuf;
+
+use crate::model::{Clock, Environment, quoted};
+use crate::process::Interrupts;
+use crate::report::{Asking, Terminal};
+use crate::trust::TrustWord;
+
+/// What every command is given.
+#[derive(Debug)]
+pub struct Context {
+    /// The command, as it is typed: `plan`, `state list`.
+    pub command: String,
+    /// The environment this program was started with.
+    pub env: Environment,
+    /// The clock.
+    pub clock: Clock,
+    /// The folder to work in.
+    pub cwd: PathBuf,
+    /// Where to write.
+    pub terminal: Terminal,
+    /// Whether questions are forbidden.
+    pub no_input: bool,
+    /// What the caller said about trust beforehand.
+    pub trust: TrustWord,
+    /// The requests to stop.
+    pub interrupts: Interrupts,
+}
+
+impl Context {
+    /// Returns who can be asked.
+    pub const fn asking(&self) -> Asking {
+        if self.terminal.has_person() && !self.no_input {
+            Asking::Person(self.terminal)
+        } else {
+            Asking::Nobody
+        }
+    }
+}
+
+/// Returns whether what is typed now would be typed in the folder that this command works in.
+pub(super) fn works_here(context: &Context) -> bool {
+    shell_folder().is_none_or(|shell| shell == context.cwd)
+}
+
+/// Returns the folder of the shell that started this program, which `-C` does not change.
+pub(super) fn shell_folder() -> Option<PathBuf> {
+    std::env::current_dir().and_then(std::fs::canonicalize).ok()
+}
+
+/// Returns the name of the program, with the folder to work in where that is not the shell's own.
+pub(super) fn program(context: &Context) -> String {
+    match shell_folder() {
+        Some(shell) if shell != context.cwd => {
+            let below = context.cwd.strip_prefix(&shell).unwrap_or(&context.cwd);
+            format!("infra -C {}", quoted(&below.display().to_string()))
+        }
+        _ => "infra".to_owned(),
+    }
+}

@@ -1,0 +1,145 @@
+//! The beginning of a run: what it needs is opened, and what must not begin is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::dependents::{Dependents, tell_staying};
+use super::prepared::Prepared;
+use super::protected::check_protected;
+use super::rename_question::ask_about;
+use super::request::Request;
+use super::warnings::warn_beforehand;
+use crate::commands::Context;
+use crate::commands::loaded_project::{Purpose, warn_of_removed};
+use crate::commands::trust::untrusted_stacks;
+use crate::engine;
+use crate::engine::{Approval, RunOptions, Session, StateCheck, StateNeed};
+use crate::error::{Error, Kind, Result};
+use crate::events::Events;
+use crate::model::{Backend, Project, RunCommand, RunPlan, Stack, StackId};
+use crate::stacks;
+use crate::stacks::SharedState;
+
+/// What a run leaves alone.
+#[derive(Debug)]
+pub struct Shut {
+    /// Whether the states of dependents are among it.
+    dependents: Dependents,
+    /// Chosen stacks that bring something untrusted, and why they end.
+    untrusted: BTreeMap<StackId, Error>,
+}
+
+impl Prepared {
+    /// Opens what the chosen stacks need, and what tells whether others depend on them.
+    pub async fn open(
+        &self,
+        request: &Request,
+        context: &Context,
+        (events, options): (Events, &RunOptions),
+    ) -> Result<(Session, Shut)> {
+        // Checking the configuration needs no credentials, so it opens no secrets either.
+        let state = if self.plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
+        let untrusted = match self.plan.command.is_ordered() {
+            // What is changed together is changed as a whole, or not at all.
+            true => BTreeMap::new(),
+            false => untrusted_stacks(&self.workspace, &self.chosen, state, context).await?,
+        };
+        let chosen: Vec<StackId> =
+            self.chosen.iter().filter(|id| !untrusted.contains_key(id)).cloned().collect();
+        let looked_at = self.standing.looked_at(&chosen, request);
+        let open = async |stacks: &[StackId]| {
+            let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
+            let given = &request.run.variables.items;
+            let unopened = request.unopened();
+            let extra = &request.extra;
+            let purpose = Purpose { stacks, state, run_id, at_once, given, unopened, extra };
+            self.workspace.open_session(context, events.clone(), purpose).await
+        };
+        match open(&looked_at).await {
+            // Whoever cannot open the secrets of a dependent cannot tell what is in its state either.
+            Err(error) if error.kind() == Kind::Refused && looked_at.len() > chosen.len() => {
+                Ok((open(&chosen).await?, Shut { dependents: Dependents::Closed, untrusted }))
+            }
+            opened => Ok((opened?, Shut { dependents: Dependents::Open, untrusted })),
+        }
+    }
+
+    /// Refuses what must not begin, and tells what to know beforehand.
+    pub async fn check(
+        &self,
+        session: &Session,
+        (request, context): (&Request, &Context),
+        shut: Shut,
+        options: &mut RunOptions,
+    ) -> Result<StateCheck> {
+        let Self { workspace, plan, standing, chosen, .. } = self;
+        options.staying = standing.check(session, request, chosen, shut.dependents).await?;
+        check_protected(session, plan, request, context).await?;
+        warn_beforehand(workspace, plan, &session.events);
+        if options.approval == Approval::Given {
+            tell_staying(session, &options.staying);
+        }
+        let check = check_states(session, plan, &shut, (request, context)).await?;
+        let mut shared = shared_states(&workspace.stacks, plan);
+        shared.extend(unclear_backends(&workspace.project, plan, request));
+        shared.extend(shut.untrusted);
+        Ok(StateCheck { shared, ..check })
+    }
+}
+
+/// Returns the stacks of a run that write a state which others write too; what touches no state may run.
+pub fn shared_states(stacks: &[Stack], plan: &RunPlan) -> BTreeMap<StackId, Error> {
+    let mut shared = BTreeMap::new();
+    if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
+        return shared;
+    }
+    for SharedState { stacks, error } in stacks::shared_states(stacks) {
+        let chosen = plan.stacks().map(|run| &run.stack.id).filter(|id| stacks.contains(id));
+        shared.extend(chosen.map(|id| (id.clone(), error.clone())));
+    }
+    shared
+}
+
+/// Returns the stacks of a run of which nobody can say what their backend is to be given.
+fn unclear_backends(project: &Project, plan: &RunPlan, request: &Request) -> BTreeMap<StackId, Error> {
+    let by_hand = request.extra.iter().any(|arg| arg.trim_start_matches('-').starts_with("backend-config"));
+    if by_hand || matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
+        return BTreeMap::new();
+    }
+    let unclear = plan.stacks().filter_map(|run| {
+        let error = stacks::backend_config(project, &run.stack).err()?;
+        Some((run.stack.id.clone(), error))
+    });
+    unclear.collect()
+}
+
+/// Looks where the states are, for commands that need them.
+async fn check_states(
+    session: &Session,
+    plan: &RunPlan,
+    shut: &Shut,
+    (request, context): (&Request, &Context),
+) -> Result<StateCheck> {
+    if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
+        warn_of_removed(session, &BTreeSet::new()).await?;
+        return Ok(StateCheck::default());
+    }
+    let chosen = plan.stacks().map(|run| &run.stack.id);
+    let chosen: Vec<StackId> = chosen.filter(|id| !shut.untrusted.contains_key(id)).cloned().collect();
+    if request.removed && request.stacks.selection().is_empty() {
+        engine::check_removed(session, &chosen).await?;
+    }
+    let mut check = engine::check_states(session, &chosen).await;
+    if plan.command == RunCommand::Init {
+        // tofu's own way to move a state to a block of its own is `init`.
+        let is_ours = |id: &StackId| session.stack(id).is_ok_and(|stack| stack.backend == Backend::Embedded);
+        check.problems.retain(|id, _| is_ours(id));
+    }
+    let check = ask_about(check, context).await?;
+    if !request.removed {
+        let open = check.renames.iter().map(|rename| rename.old.clone());
+        warn_of_removed(session, &check.former.values().cloned().chain(open).collect()).await?;
+    }
+    let check = check.without_open_renames();
+    engine::use_former_names(session, &check);
+    Ok(check)
+}

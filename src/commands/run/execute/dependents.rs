@@ -1,0 +1,260 @@
+//! What stands on the stacks that are to be destroyed: dependents that still have resources keep
+//! a destruction from happening, stacks of higher layers are named.
+//!
+//! [`widened`] adds dependents where that is asked for, before anything is decided;
+//! [`Standing::check`] refuses before anything runs.
+
+use std::collections::BTreeSet;
+
+use futures::StreamExt as _;
+use futures::stream;
+
+use super::request::Request;
+use crate::commands::Context;
+use crate::commands::args::StackArgs;
+use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::engine;
+use crate::engine::Session;
+use crate::error::{Error, Result};
+use crate::model::{PlanMode, RunCommand, Stack, StackId, Staying, counted, few, quoted};
+use crate::stacks;
+
+/// How many states are asked at once.
+const AT_ONCE: usize = 16;
+
+/// More dependents than these would hide what to do about them.
+const LISTED: usize = 20;
+
+/// Takes in removed stacks that depend on chosen ones, and adds all dependents if they are asked for.
+pub async fn widened(
+    workspace: &mut Workspace,
+    request: &Request,
+    chosen: Vec<StackId>,
+    context: &Context,
+) -> Result<Vec<StackId>> {
+    if request.mode != PlanMode::Destroy {
+        return Ok(chosen);
+    }
+    if !request.removed {
+        include_removed_dependents(workspace, &chosen, context).await?;
+    }
+    if !request.stacks.with_dependents {
+        return Ok(chosen);
+    }
+    let excluded = match request.stacks.exclude.is_empty() {
+        true => Vec::new(),
+        false => {
+            let names = request.stacks.exclude.clone();
+            workspace.choose(&StackArgs { names, ..StackArgs::default() }, context)?
+        }
+    };
+    let more = stacks::dependents(&workspace.stacks, &chosen)?;
+    let mut chosen = chosen;
+    chosen.extend(more.into_iter().filter(|id| !excluded.contains(id)));
+    chosen.sort();
+    Ok(chosen)
+}
+
+/// Takes in the stacks that are gone from the tree and stand on chosen ones.
+async fn include_removed_dependents(
+    workspace: &mut Workspace,
+    chosen: &[StackId],
+    context: &Context,
+) -> Result<()> {
+    let removed = engine::removed_stacks(&workspace.project, &workspace.stacks, context.clock).await?;
+    if removed.is_empty() {
+        return Ok(());
+    }
+    let all: Vec<Stack> =
+        workspace.stacks.iter().chain(removed.iter().map(|gone| &gone.stack)).cloned().collect();
+    // Edges of long ago may contradict those of today, which count.
+    let dependents = stacks::dependents(&all, chosen).unwrap_or_default();
+    workspace.include(removed.into_iter().filter(|gone| dependents.contains(&gone.stack.id)).collect());
+    Ok(())
+}
+
+/// What stands on the chosen stacks and is not chosen itself.
+#[derive(Debug, Default)]
+pub struct Standing {
+    dependents: Vec<StackId>,
+    higher: Vec<StackId>,
+}
+
+/// Whether the states of dependents can be asked.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Dependents {
+    /// Yes: the project is trusted with what they need, and their secrets are open.
+    Open,
+    /// No: nothing may be started for them.
+    Closed,
+}
+
+/// A dependent and what is in its state; nothing if nobody can tell.
+type Found<'a> = (&'a Stack, Option<usize>);
+
+impl Standing {
+    /// Finds what stands on the chosen stacks; nothing where nothing is to be destroyed.
+    pub fn on(workspace: &Workspace, request: &Request, chosen: &[StackId]) -> Result<Self> {
+        if request.mode != PlanMode::Destroy {
+            return Ok(Self::default());
+        }
+        let dependents = stacks::dependents(&workspace.stacks, chosen)?;
+        let mut higher = stacks::higher_layers(&workspace.project, &workspace.stacks, chosen);
+        // Only a question names them.
+        higher.retain(|id| request.command == RunCommand::Destroy && !dependents.contains(id));
+        Ok(Self { dependents, higher })
+    }
+
+    /// Returns the stacks whose states are to be opened: the chosen ones and those that may be an obstacle.
+    pub fn looked_at(&self, chosen: &[StackId], request: &Request) -> Vec<StackId> {
+        let asked = self.dependents.iter().filter(|_| !request.force);
+        chosen.iter().chain(asked).cloned().collect()
+    }
+
+    /// Refuses a destruction below stacks that still have resources; a plan of one is only warned about.
+    ///
+    /// Returns what stays, for the question.
+    pub async fn check(
+        &self,
+        session: &Session,
+        request: &Request,
+        chosen: &[StackId],
+        asked: Dependents,
+    ) -> Result<Staying> {
+        if request.force {
+            let (dependents, higher) =
+                (glance(session, &self.dependents).await, glance(session, &self.higher).await);
+            return Ok(Staying { dependents, higher });
+        }
+        let found = stand_on(session, &self.dependents, asked).await?;
+        if found.is_empty() {
+            return Ok(Staying { higher: glance(session, &self.higher).await, ..Staying::default() });
+        }
+        let error = has_dependents(session, request, chosen, &found);
+        if request.command == RunCommand::Destroy {
+            return Err(error);
+        }
+        let text = std::iter::once(error.message().to_owned()).chain(error.body());
+        session.events.warn(text.collect::<Vec<_>>().join("\n  "), error.hints().to_vec());
+        Ok(Staying::default())
+    }
+
+    /// Refuses what a dry run would only print.
+    pub async fn check_dry(
+        &self,
+        workspace: &Workspace,
+        request: &Request,
+        chosen: &[StackId],
+        context: &Context,
+    ) -> Result<()> {
+        if self.dependents.is_empty() || request.force {
+            return Ok(());
+        }
+        let looked_at = self.looked_at(chosen, request);
+        let purpose = Purpose::states_of(&looked_at);
+        let look = async |session: &Session| {
+            self.check(session, request, chosen, Dependents::Open).await.map(|_| ())
+        };
+        workspace.with_session(context, purpose, look).await
+    }
+}
+
+/// Tells what stays where nobody is asked.
+pub fn tell_staying(session: &Session, staying: &Staying) {
+    for sentence in staying.sentences() {
+        session.events.warn(sentence, Vec::new());
+    }
+}
+
+/// Returns the stacks that a glance finds with resources.
+async fn glance(session: &Session, ids: &[StackId]) -> Vec<StackId> {
+    let looks = ids
+        .iter()
+        .filter_map(|id| session.stack(id).ok())
+        .map(async |stack| engine::may_have_resources(session, stack).await.then(|| stack.id.clone()));
+    stream::iter(looks).buffered(AT_ONCE).filter_map(async |id| id).collect().await
+}
+
+/// Returns the stacks that have resources, or of which nobody can tell.
+async fn stand_on<'a>(session: &'a Session, ids: &[StackId], asked: Dependents) -> Result<Vec<Found<'a>>> {
+    let looks = ids.iter().filter_map(|id| session.stack(id).ok()).map(async |stack| {
+        (
+            stack,
+            match asked {
+                Dependents::Open => engine::resources_of(session, stack).await.ok(),
+                Dependents::Closed => None,
+            },
+        )
+    });
+    let found: Vec<Found<'_>> = stream::iter(looks).buffered(AT_ONCE).collect().await;
+    if session.interrupts.any() {
+        return Err(Error::interrupted("stopped"));
+    }
+    Ok(found.into_iter().filter(|(_, resources)| *resources != Some(0)).collect())
+}
+
+fn has_dependents(session: &Session, request: &Request, chosen: &[StackId], found: &[Found<'_>]) -> Error {
+    let below: BTreeSet<StackId> =
+        chosen.iter().chain(found.iter().map(|(stack, _)| &stack.id)).cloned().collect();
+    let is_on = |id: &&StackId| found.iter().any(|(stack, _)| stack.depends_on.contains(id));
+    let stood_on: Vec<StackId> = chosen.iter().filter(is_on).cloned().collect();
+    let stood_on = if stood_on.is_empty() { chosen } else { &stood_on };
+    let message = match found {
+        [_] => "another stack that still has resources depends on",
+        _ => "other stacks that still have resources depend on",
+    };
+    let message = format!("{message} {}", few(stood_on, 5));
+    let listed = found.iter().take(LISTED).fold(Error::invalid(message), |error, (stack, resources)| {
+        let mut words = stacks::reasons(&session.project, &session.stacks, stack, &below);
+        words.push(match resources {
+            Some(number) => counted(*number, "resource"),
+            None => "its state cannot be read, so it may have resources".to_owned(),
+        });
+        error.fact(format!("`{}`", stack.id), words.join(", "))
+    });
+    let more = found.len().saturating_sub(LISTED);
+    let listed = if more > 0 { listed.detail(format!("and {more} more")) } else { listed };
+    ways_out(listed.code("has-dependents"), session, request, chosen, found)
+}
+
+/// Adds what to do, ready to be pasted.
+fn ways_out(
+    error: Error,
+    session: &Session,
+    request: &Request,
+    chosen: &[StackId],
+    found: &[Found<'_>],
+) -> Error {
+    let again = again(request, chosen);
+    let error = error.hint(format!("destroy them too: `infra destroy{again} --with-dependents`"));
+    let (gone, there): (Vec<&Found<'_>>, Vec<&Found<'_>>) =
+        found.iter().partition(|(stack, _)| engine::is_copy(session, stack));
+    let first = |flag: &str, stacks: &[&Found<'_>]| {
+        let names: Vec<String> = stacks.iter().map(|(stack, _)| quoted(stack.id.as_str())).collect();
+        let fits = !names.is_empty() && names.len() <= LISTED;
+        fits.then(|| format!("or destroy them first: `infra destroy{flag} {}`", names.join(" ")))
+    };
+    error
+        .hint_if(first(" --removed", &gone))
+        .hint_if(first("", &there))
+        .hint(format!("or leave them behind: `infra destroy{again} --force`"))
+}
+
+/// Returns the choice as it could be typed again.
+fn again(request: &Request, chosen: &[StackId]) -> String {
+    let mut words = String::new();
+    if request.removed && !request.run.resume {
+        words.push_str(" --removed");
+    }
+    if request.run.resume && request.command == RunCommand::Destroy {
+        words.push_str(" --resume");
+    }
+    let typed = StackArgs { with_dependents: false, ..request.stacks.clone() }.typed();
+    let names = || chosen.iter().map(|id| quoted(id.as_str())).collect::<Vec<_>>().join(" ");
+    match typed {
+        Some(typed) => words.push_str(&format!(" {typed}")),
+        None if words.is_empty() => words.push_str(&format!(" {}", names())),
+        None => {}
+    }
+    words
+}

@@ -1,0 +1,122 @@
+//! A run that is decided, before anything starts: the project, the chosen stacks, what is done to them.
+//!
+//! Made in one place, from the request and the files alone. Begin at [`prepare`].
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use tempfile::TempDir;
+
+use super::chosen_stacks::choose;
+use super::dependents::{Standing, widened};
+use super::request::Request;
+use super::resume::resume;
+use super::temporary_folder::borrow_folder;
+use crate::commands::Context;
+use crate::commands::loaded_project::{Workspace, tell_lost};
+use crate::engine;
+use crate::engine::{Approval, RunChoice, RunOptions, WhenToInit};
+use crate::error::{Exit, Kind, Result};
+use crate::model::{RunCommand, RunPlan, StackId, Staying};
+use crate::process;
+use crate::report::{Asking, read_durations};
+
+/// A run that is decided.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The project and all of its stacks, removed ones that matter included.
+    pub workspace: Workspace,
+    /// The chosen stacks.
+    pub chosen: Vec<StackId>,
+    /// What is done to them, in which order.
+    pub plan: RunPlan,
+    /// What depends on stacks that are to be destroyed.
+    pub standing: Standing,
+    /// What stands in for `.infra` where that cannot be written; it goes with the run.
+    _borrowed: Option<TempDir>,
+}
+
+/// What a request comes to.
+#[derive(Debug)]
+pub enum Preparation {
+    /// A run.
+    Run(Box<Prepared>),
+    /// No stack is chosen, which was told.
+    Nothing,
+    /// What is to be destroyed cannot be, which was told.
+    Lost(Exit),
+}
+
+/// Decides what is run.
+pub async fn prepare(request: &mut Request, context: &Context) -> Result<Preparation> {
+    let mut workspace = Workspace::load_for(context, &request.stacks)?;
+    let borrowed = match request.command {
+        RunCommand::Validate => borrow_folder(&mut workspace.project),
+        _ => None,
+    };
+    resume(&workspace, request, context)?;
+    let mut gone = Vec::new();
+    if request.removed {
+        let removed = workspace.removed_stacks(context).await?;
+        gone.extend(removed.iter().map(|removed| removed.stack.id.clone()));
+        let lost = workspace.lost_stacks(context).await?;
+        tell_lost(&lost, context);
+        workspace.include(removed);
+        if gone.is_empty() && !lost.is_empty() {
+            return Ok(Preparation::Lost(Kind::Failed.exit()));
+        }
+    }
+    let chosen = choose(&workspace, request, &gone, context)?;
+    if chosen.is_empty() {
+        return Ok(Preparation::Nothing);
+    }
+    let chosen = widened(&mut workspace, request, chosen, context).await?;
+    let choice = RunChoice { chosen: &chosen, command: request.command, given: request.gives_files() };
+    let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, choice)?;
+    let standing = Standing::on(&workspace, request, &chosen)?;
+    Ok(Preparation::Run(Box::new(Prepared { workspace, chosen, plan, standing, _borrowed: borrowed })))
+}
+
+impl Prepared {
+    /// Returns how the run behaves beyond what its plan says.
+    pub fn options(&self, request: &Request, context: &Context) -> RunOptions {
+        let (project, stacks) = (&self.workspace.project, self.chosen.len());
+        // Sorts by time, and two runs in one millisecond still differ.
+        let now = context.clock.now().strftime("%Y%m%dT%H%M%S%.3f").to_string();
+        let run_id = format!("{now}-{}", process::this_process());
+        RunOptions {
+            private_dir: project.runs_dir().join(&run_id).join("plans"),
+            run_id,
+            approval: request.approval(),
+            attributes: request.shows_attributes(stacks),
+            whole_plans: stacks == 1 && request.approval() == Approval::Ask,
+            has_person: context.asking() != Asking::Nobody,
+            trusted: context.trust.covers(&project.root),
+            mode: request.mode,
+            init: if request.run.init { WhenToInit::Always } else { WhenToInit::Needed },
+            plans_dir: request.plans_dir.clone().unwrap_or_else(|| project.plans_dir()),
+            lock_timeout: request.run.lock_timeout.clone(),
+            extra: request.extra.clone(),
+            staying: Staying::default(),
+            allow_destroy: request.allow_destroy,
+            detailed_exitcode: request.detailed_exitcode,
+            parallelism: parallelism(request, project.run.parallelism, stacks),
+            fail_fast: request.run.fail_fast,
+            durations: if stacks > 1 {
+                read_durations(&project.runs_dir(), request.command)
+            } else {
+                BTreeMap::new()
+            },
+        }
+    }
+}
+
+/// Returns how many stacks run at once: as the command line says, or the project, or what the machine bears.
+fn parallelism(request: &Request, configured: Option<usize>, stacks: usize) -> usize {
+    let wanted = request.run.parallelism.map(NonZeroUsize::get).or(configured);
+    match wanted {
+        Some(wanted) => wanted.max(1),
+        None if stacks <= 1 => 1,
+        None => process::bearable_parallelism(),
+    }
+}

@@ -1,0 +1,38 @@
+//! Stacks that were renamed, in a run: a person is asked whether one is the other.
+
+use crate::commands::Context;
+use crate::engine::{Rename, StateCheck};
+use crate::error::{Error, Result};
+use crate::report::{Asking, confirm};
+
+/// Asks about each rename that is clear; what is not said yes to stays open, and stops the stack.
+pub async fn ask_about(mut check: StateCheck, context: &Context) -> Result<StateCheck> {
+    let Asking::Person(terminal) = context.asking() else { return Ok(check) };
+    let renames = std::mem::take(&mut check.renames);
+    for rename in &renames {
+        if !is_clear(rename, &renames) {
+            check.renames.push(rename.clone());
+            continue;
+        }
+        let Rename { old, new, .. } = rename;
+        context.terminal.note(&format!("`{old}` is gone, `{new}` has no state, and {}", rename.reason()));
+        let mut interrupts = context.interrupts.clone();
+        let question = format!("Is `{new}` the former `{old}`?");
+        let yes = tokio::select! {
+            yes = confirm(&terminal, &question) => yes,
+            _ = interrupts.beyond(0) => return Err(Error::interrupted("nothing was done")),
+        };
+        match yes {
+            true => drop(check.former.insert(new.clone(), old.clone())),
+            // A mere Enter must not make everything a second time: the way to say no is named.
+            false => check.renames.push(rename.clone()),
+        }
+    }
+    Ok(check)
+}
+
+/// Several candidates are listed and none is proposed; one whose state is not here cannot go on with it yet.
+fn is_clear(rename: &Rename, all: &[Rename]) -> bool {
+    let same = |other: &&Rename| other.old == rename.old || other.new == rename.new;
+    rename.facts.is_some() && all.iter().filter(same).count() == 1
+}

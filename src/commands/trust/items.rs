@@ -1,0 +1,170 @@
+//! Everything of a project that counts for trust, found without running any of it.
+//!
+//! One function for each kind; [`items_of_project`] is the whole list. A feature that runs
+//! something of the repository adds its function here.
+
+mod credential_files;
+mod key_programs;
+mod owners;
+mod tofu_data;
+mod variables;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+pub(in crate::commands) use self::credential_files::credential_file_items;
+pub(super) use self::key_programs::key_programs;
+pub(super) use self::owners::owners;
+use self::tofu_data::tofu_data;
+use self::variables::is_harmless;
+use crate::commands::Context;
+use crate::commands::loaded_project::Workspace;
+use crate::engine;
+use crate::error::{Result, io};
+use crate::model::project::PythonPlugins;
+use crate::model::{Environment, Fingerprint, Project, Stack};
+use crate::render::plugin;
+use crate::render::settings::resolve;
+use crate::report::passphrase_prompt;
+use crate::secrets::keyring::{KeyTrust, Keyring};
+use crate::stacks::SettingsBook;
+use crate::tofu;
+use crate::trust::{Thing, ThingKind};
+
+/// Settings of tofu's command line that a tree may bring.
+const CLI_CONFIGS: [&str; 2] = [".terraformrc", ".tofurc"];
+
+/// Returns everything that the project brings.
+pub async fn items_of_project(project: &Project, context: &Context) -> Result<Vec<Thing>> {
+    let workspace = Workspace::load(context)?;
+    let stacks: Vec<&Stack> = workspace.stacks.iter().collect();
+    let mut things = plugin_items(project)?;
+    things.extend(items_of_run(project, &stacks, context).await?);
+    let prompt = passphrase_prompt(context.asking());
+    let keyring = Keyring::load(workspace.key_places(context, KeyTrust::NONE), &prompt).await;
+    things.extend(key_items(project, &stacks, &keyring)?);
+    things.sort();
+    things.dedup_by(|a, b| a.is_same(b));
+    Ok(things)
+}
+
+/// Returns what counts whenever tofu is to be run.
+pub async fn items_of_run(project: &Project, stacks: &[&Stack], context: &Context) -> Result<Vec<Thing>> {
+    let mut things = binary_items(project, &context.env)?;
+    things.extend(variables(project, stacks));
+    things.extend(cli_configs(project, stacks)?);
+    things.extend(credential_file_items(project, stacks, &context.env)?);
+    things.extend(tofu_data(project, stacks, context).await?);
+    Ok(things)
+}
+
+/// Python code that `configure` would run; what `infra.yaml` denies never runs.
+pub fn plugin_items(project: &Project) -> Result<Vec<Thing>> {
+    if project.configure.python_plugins == Some(PythonPlugins::Deny) {
+        return Ok(Vec::new());
+    }
+    let settings = resolve(&project.root, &project.configure)?;
+    let found = match plugin::find(&project.root, &settings) {
+        // One that nobody counts on and that cannot be found matters to nobody.
+        Err(_) if project.configure.python_plugins.is_none() => None,
+        found => found?,
+    };
+    Ok(found.iter().map(plugin_item).collect())
+}
+
+/// Returns the thing that plugins are.
+pub fn plugin_item(plugins: &plugin::Plugins) -> Thing {
+    let files: Vec<String> = plugins.files().iter().map(|file| format!("`{file}`")).collect();
+    Thing::new(ThingKind::PythonPlugin, files.join(", "), plugins.plugin_hash()).from("makejinja.toml")
+}
+
+/// A `tofu.binary` below the root; one on PATH or outside is the person's own.
+pub fn binary_items(project: &Project, env: &Environment) -> Result<Vec<Thing>> {
+    let Some(path) = tofu::named_path(&project.root, &project.tofu, env) else { return Ok(Vec::new()) };
+    if !is_below(&project.root, &path) || !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let name = project.relative(&path).display().to_string();
+    Ok(vec![Thing::new(ThingKind::TofuBinary, name, digest(&path)?)])
+}
+
+/// Variables of `env:` that can do more than tell tofu or a provider a value, of those that the stacks get.
+fn variables(project: &Project, stacks: &[&Stack]) -> Vec<Thing> {
+    let book = SettingsBook::of(project);
+    let given: BTreeSet<(String, String)> =
+        stacks.iter().flat_map(|stack| book.settings_for(&stack.id).env).collect();
+    let own = project.stack_settings.iter().map(|(pattern, settings)| (pattern.clone(), settings));
+    let of_workspaces = project.stack_settings.iter().flat_map(|(pattern, settings)| {
+        settings.workspaces.iter().map(move |(name, entry)| (format!("{pattern}@{name}"), entry))
+    });
+    let all = own.chain(of_workspaces).flat_map(|(pattern, settings)| {
+        settings.env.iter().map(move |(name, value)| (name, value, pattern.clone()))
+    });
+    let odd = all.filter(|(name, value, _)| {
+        !is_harmless(name) && given.contains(&((*name).clone(), (*value).clone()))
+    });
+    odd.map(|(name, value, pattern)| {
+        let digest = Fingerprint::of([value.as_bytes(), pattern.as_bytes()]);
+        Thing::new(ThingKind::Variable, name, digest.to_string())
+            .from(format!("infra.yaml, stacks: \"{pattern}\""))
+    })
+    .collect()
+}
+
+/// Settings of tofu's command line in the tree: they can name programs and where providers come from.
+///
+/// A file that the caller's `TF_CLI_CONFIG_FILE` names is the caller's word.
+fn cli_configs(project: &Project, stacks: &[&Stack]) -> Result<Vec<Thing>> {
+    let folders = stacks.iter().map(|stack| project.root.join(&stack.path));
+    let folders: BTreeSet<PathBuf> = folders.chain([project.root.clone()]).collect();
+    let paths = folders.iter().flat_map(|dir| CLI_CONFIGS.map(|name| dir.join(name)));
+    let thing = |path: PathBuf| {
+        let name = project.relative(&path).display().to_string();
+        Ok(Thing::new(ThingKind::CliConfig, name, digest(&path)?))
+    };
+    paths.filter(|path| path.is_file()).map(thing).collect()
+}
+
+/// What opens files and states: keys outside of the project that its encrypted files need, the program
+/// that prints their password, and programs that stacks name for the keys of their states.
+pub fn key_items(project: &Project, stacks: &[&Stack], keyring: &Keyring<'_>) -> Result<Vec<Thing>> {
+    let mut things = key_programs(project, stacks)?;
+    // Most of the time there is nothing to ask about, and no file has to be read twice.
+    if !keyring.withholds() {
+        return Ok(things);
+    }
+    let program = keyring.password_program();
+    for file in engine::secret_files_of(project, stacks)? {
+        for key in keyring.withheld_for(&file) {
+            let path = program.as_ref().filter(|path| path.display().to_string() == key.identity);
+            things.push(match path {
+                Some(path) => program_item(&project.root, path)?,
+                None => {
+                    let digest = Fingerprint::of([key.identity.as_bytes()]).to_string();
+                    Thing::new(ThingKind::Key, key.name, digest).from(key.place)
+                }
+            });
+        }
+    }
+    things.sort();
+    things.dedup_by(|a, b| a.is_same(b));
+    Ok(things)
+}
+
+pub(super) fn program_item(root: &Path, path: &Path) -> Result<Thing> {
+    let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    Ok(Thing::new(ThingKind::PasswordProgram, name, digest(path)?))
+}
+
+/// Returns whether a path lies below the root, as it is written or with every link followed.
+fn is_below(root: &Path, path: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    path.starts_with(root) || real(path).starts_with(real(root))
+}
+
+pub(super) fn digest(path: &Path) -> Result<String> {
+    std::fs::File::open(path)
+        .and_then(Fingerprint::of_reader)
+        .map(|found| found.to_string())
+        .map_err(io("read", path))
+}

@@ -15,7 +15,7 @@ use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Clock, Environment};
 use crate::process::Interrupts;
 use crate::report::{ColorChoice, Terminal, Verbosity, show_error};
-use crate::secrets::hardening::harden_process;
+use crate::secrets::harden_process;
 use crate::trust::TrustWord;
 
 /// Run OpenTofu over layered stacks

@@ -1,19 +1,19 @@
 //! The nouns of the program as plain data: no file is read, no process started,
 //! nothing printed here. Everything else speaks in these types.
 
-pub mod backend;
+mod backend;
 mod changes;
-pub mod clock;
-pub mod data;
-pub mod environment;
-pub mod fingerprint;
-pub mod layout;
-pub mod lock;
-pub mod paths;
-pub mod project;
+mod clock;
+mod data;
+mod environment;
+mod fingerprint;
+mod layout;
+mod lock;
+mod paths;
+mod project;
 mod run;
-pub mod safe;
-pub mod stack;
+mod safe;
+mod stack;
 mod wording;
 
 pub use backend::Backend;
@@ -24,16 +24,20 @@ pub use changes::{
 pub use clock::Clock;
 pub use data::{Derivation, Formula, Values};
 pub use environment::Environment;
-pub use fingerprint::Fingerprint;
+pub use fingerprint::{Fingerprint, hex};
+pub use layout::{CONVENTIONAL_ROOTS, TOFU_ENDINGS, is_module_folder, is_skipped_folder, is_tofu_file};
 pub use lock::{Holder, LockHolder, LockInfo, MOVED, ProcessPlace, StateLock};
 pub use paths::without_dots;
-pub use project::{Project, StackSettings};
+pub use project::{
+    BackendConfig, ConfigureSettings, Copies, Delimiters, Encryption, Layers, LockFile, OutputRef, Project,
+    PythonPlugins, RunSettings, SecretsSettings, StackSettings, StateSettings, TofuSettings, Undefined,
+};
 pub use run::{
     Diagnostic, PlanMode, RunCommand, RunPlan, RunReport, Severity, StackError, StackReport, StackResult,
     StackRun, Staying, Step, TestCounts, few, is_in,
 };
 pub use safe::{Mask, Safe};
-pub use stack::{Stack, StackId, StackWorkspace, WorkspaceOrigin};
+pub use stack::{Stack, StackId, StackWorkspace, WorkspaceOrigin, leading_number};
 pub use wording::{
     counted, distance, human_duration, in_plain_sight, is_zero_width, natural_key, nearest, quoted,
     tolerance, turns_text,

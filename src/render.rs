@@ -3,8 +3,8 @@
 //! A template is a [`SourceFile`], from a folder or from this program itself; what comes
 //! out is a [`GeneratedFile`]. [`settings::resolve`] says how, [`load_inputs`] reads what,
 //! [`derive`] adds values, [`Engine`] and [`render_tree`] make the files; nothing of that
-//! writes. The command encrypts `*.sops.*`; then [`changes`] compares the tree, and
-//! [`write`] makes it so.
+//! writes. The command encrypts `*.sops.*`; then [`compare_tree`] says what
+//! changes, and [`write_tree`] makes it so.
 
 mod derive;
 mod jinja;
@@ -20,9 +20,13 @@ use std::path::PathBuf;
 
 pub use derive::{derive, evaluate_derivations};
 pub use jinja::{Engine, ReadKeys, Readers, Surroundings};
-pub use output::{Turn, changes, diff, manifest, recorded_files, removal, write};
+pub use output::{
+    Conflict, ConflictReason, FileChange, Manifest, Overwrite, Removal, RemovedFile, TreeChanges,
+    TreeComparison, TreePlace, Turn, compare_tree, is_secret_file, recorded_files, unified_diff, write_tree,
+};
 pub use settings::{Marks, RenderSettings, UndefinedMode, Whitespace};
-pub use sources::{Inputs, built_in, load_inputs, template_of};
+pub(crate) use sources::embedded_files;
+pub use sources::{EmbeddedFile, Inputs, built_in, load_inputs, template_of};
 pub use tree::{Rendered, render_tree};
 
 /// A file of an input: a template, or a file that is copied as it is.

@@ -5,11 +5,15 @@
 //! folders, and no error holds a decrypted value.
 
 pub mod editing;
-pub mod hardening;
+mod hardening;
 pub mod identities;
 mod key_trust;
-pub mod keyring;
+mod keyring;
 pub mod redactor;
-pub mod sealing;
+mod sealing;
 pub mod sops;
 pub mod vault;
+
+pub use hardening::harden_process;
+pub use keyring::{KeyPlaces, KeyTrust, Keyring, OpenedFile, is_sealed, not_sealed, sops_layout};
+pub use sealing::{rules_above, seal_output};

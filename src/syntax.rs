@@ -1,18 +1,20 @@
 //! The two forms of OpenTofu's language as far as infra looks into them: blocks, their labels,
 //! and where values stand. Never stricter than OpenTofu: what an expression says is not looked
 //! into before somebody asks for it, and where a file makes no sense the rest is read all the same.
-//! Text in, tree out. Begin at [`read`] and, for the JSON form, at [`json::read`].
+//! Text in, tree out. Begin at [`read`] and, for the JSON form, at [`read_json`].
 
-pub mod json;
+mod json;
 mod recovery;
 mod scan;
-pub mod setting;
+mod setting;
 mod templates;
 mod texts;
 mod tokens;
 mod tree;
 mod values;
 
+pub use json::{JsonEntry, JsonNode, read_json};
+pub use setting::{Setting, Settings, flatten, one_line, with_paths};
 pub use tree::{Attribute, Block, Body, Document, Fault};
 pub use values::{literals, value};
 

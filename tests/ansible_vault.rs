@@ -18,7 +18,7 @@ use ansible::{Action, Case, ask};
 use infra::error::{Error, Kind};
 use infra::model::Environment;
 use infra::process::Interrupts;
-use infra::secrets::keyring::KeyTrust;
+use infra::secrets::KeyTrust;
 use infra::secrets::vault::{PasswordOrigins, Passwords, is_vault, vault_ids};
 use tempfile::TempDir;
 use zeroize::Zeroizing;

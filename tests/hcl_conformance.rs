@@ -20,7 +20,7 @@ use generator::Generator;
 use infra::model::Stack;
 use infra::project::load;
 use infra::stacks::discover;
-use infra::syntax::setting::Setting;
+use infra::syntax::Setting;
 use serde_json::Value;
 use support::{Project, tofu};
 

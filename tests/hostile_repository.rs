@@ -221,7 +221,7 @@ fn a_note_about_a_process_cannot_lead_to_a_file_that_is_not_a_note() {
 fn a_list_of_generated_files_that_came_with_the_repository_removes_nothing_of_git() {
     let project = committed();
     let head = project.read(".git/HEAD");
-    let digest = |text: &str| infra::model::fingerprint::hex(&<sha2::Sha256 as sha2::Digest>::digest(text));
+    let digest = |text: &str| infra::model::hex(&<sha2::Sha256 as sha2::Digest>::digest(text));
     let list = format!(r#"{{"version":1,"files":{{".git/HEAD":["{}"]}}}}"#, digest(&head));
     project.write(".infra/generated.json", &list);
 
@@ -275,7 +275,7 @@ fn providers_in_an_infra_folder_that_came_with_the_repository_are_not_run_by_val
     std::fs::create_dir_all(project.path(&package)).unwrap();
     std::fs::copy(&program, project.path(&package).join("terraform-provider-evil")).unwrap();
     let digest = |bytes: &[u8]| <sha2::Sha256 as sha2::Digest>::digest(bytes);
-    let listed = infra::model::fingerprint::hex(&digest(&std::fs::read(&program).unwrap()));
+    let listed = infra::model::hex(&digest(&std::fs::read(&program).unwrap()));
     let hash = digest(format!("{listed}  terraform-provider-evil\n").as_bytes());
     let hash = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, hash);
     let lock = format!("provider \"{evil}\" {{\n  version = \"1.0.0\"\n  hashes = [\"h1:{hash}\"]\n}}\n");

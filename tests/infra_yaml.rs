@@ -11,9 +11,14 @@ use std::fs;
 use std::path::Path;
 
 use infra::error::Result;
-use infra::model::project::{
-    Copies, Delimiters, Encryption, Layers, LockFile, OutputRef, PythonPlugins, Undefined,
-};
+use infra::model::Copies;
+use infra::model::Delimiters;
+use infra::model::Encryption;
+use infra::model::Layers;
+use infra::model::LockFile;
+use infra::model::OutputRef;
+use infra::model::PythonPlugins;
+use infra::model::Undefined;
 use infra::model::{Project, StackId};
 use infra::project::load;
 

@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use infra::model::project::ConfigureSettings;
+use infra::model::ConfigureSettings;
 use infra::model::{Environment, Values};
 use infra::process::Interrupts;
 use infra::render::plugin::{self, Permission, PluginCall};

@@ -18,8 +18,8 @@ mod tools;
 use std::path::Path;
 
 use corpus::{CASES, Case};
+use infra::secrets::sops::Format;
 use infra::secrets::sops::creation_rules::CreationRules;
-use infra::secrets::sops::format::Format;
 use infra::secrets::sops::stores::{self, Layout};
 use infra::secrets::sops::tree::{Comment, Document, Item, ListEntry, Value};
 use tools::AgeKey;

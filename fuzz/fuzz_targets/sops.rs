@@ -5,7 +5,7 @@
 #![no_main]
 
 use infra::secrets::identities::Identities;
-use infra::secrets::sops::format::Format;
+use infra::secrets::sops::Format;
 use infra::secrets::sops::stores::{self, Layout};
 use infra::secrets::sops::{Input, SopsFile, is_encrypted};
 use libfuzzer_sys::fuzz_target;

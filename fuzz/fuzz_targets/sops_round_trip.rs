@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use age::secrecy::ExposeSecret as _;
 use infra::secrets::identities::Identities;
 use infra::secrets::sops::creation_rules::{CreationRule, GroupRule};
-use infra::secrets::sops::format::Format;
+use infra::secrets::sops::Format;
 use infra::secrets::sops::stores::{self, Layout};
 use infra::secrets::sops::{Input, MacScope, Selection, SopsFile, encrypt_new};
 use jiff::Timestamp;

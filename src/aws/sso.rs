@@ -14,7 +14,7 @@ use super::profiles::{incomplete, refused, text};
 use super::query::{address_of, causes, client, text_of};
 use super::source::{Found, Inner};
 use crate::error::{Error, Result};
-use crate::model::fingerprint::hex;
+use crate::model::hex;
 
 /// What the cache holds for a login.
 #[derive(Deserialize)]

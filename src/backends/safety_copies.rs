@@ -15,8 +15,7 @@ use zeroize::Zeroizing;
 use super::file_lock::lock_file;
 use crate::atomic_file;
 use crate::error::{Error, Result, io};
-use crate::model::project::Copies;
-use crate::model::{Clock, Environment, Fingerprint, StackId};
+use crate::model::{Clock, Copies, Environment, Fingerprint, StackId};
 use crate::trust::read_own_file;
 
 /// How long a copy stays after it was last written.

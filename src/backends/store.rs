@@ -14,8 +14,7 @@ use super::infra_lock::{InfraLock, KnownState};
 use super::kept_at::KeptAt;
 use super::state_place::StatePlace;
 use crate::error::{Error, Result};
-use crate::model::project::LockFile;
-use crate::model::{Clock, Environment, Fingerprint, Project};
+use crate::model::{Clock, Environment, Fingerprint, LockFile, Project};
 use crate::state::{Probe, Retention, StateStore, StorePlace};
 
 /// How long a good probe is believed.

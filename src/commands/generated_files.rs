@@ -6,8 +6,7 @@ use std::path::Path;
 use crate::commands::Context;
 use crate::model::Project;
 use crate::project;
-use crate::render::manifest::Manifest;
-use crate::render::template_of;
+use crate::render::{Manifest, template_of};
 use crate::report::Tone;
 
 /// Tells which template to change, where a file is made from one.

@@ -25,11 +25,11 @@ use clap::{Args, Subcommand};
 
 use crate::commands::{Context, trust};
 use crate::error::{Error, Exit, Kind, Result};
-use crate::model::project::SecretsSettings;
+use crate::model::SecretsSettings;
 use crate::project;
 use crate::report::{Asking, Tone, confirm, passphrase_prompt};
-use crate::secrets::keyring::{KeyPlaces, Keyring};
-use crate::secrets::sops::format::Format;
+use crate::secrets::sops::Format;
+use crate::secrets::{KeyPlaces, Keyring};
 
 /// View, edit and make encrypted files: SOPS with age, and Ansible Vault
 ///

@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::model::project::BackendConfig;
+use crate::model::BackendConfig;
 
 /// An entry as it stands in `infra.yaml`.
 #[derive(Debug)]

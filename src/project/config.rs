@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::delimiters::DelimitersConfig;
 use super::stacks_map::StacksConfig;
 use super::switches::{CopiesConfig, LockFileConfig};
-use crate::model::project::{Encryption, PythonPlugins, Undefined};
+use crate::model::{Encryption, PythonPlugins, Undefined};
 
 /// The settings of a project. Every key is optional.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

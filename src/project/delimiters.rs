@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
-use crate::model::project::Delimiters;
+use crate::model::Delimiters;
 
 /// The delimiters as written in `infra.yaml`.
 #[derive(Debug, Default)]

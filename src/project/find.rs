@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, io};
-use crate::model::layout::{CONVENTIONAL_ROOTS, is_module_folder, is_tofu_file};
+use crate::model::{CONVENTIONAL_ROOTS, is_module_folder, is_tofu_file};
 
 /// Files that mark a root where there is no `infra.yaml`.
 const MARKERS: [&str; 2] = ["cluster.yaml", "makejinja.toml"];

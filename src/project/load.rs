@@ -14,10 +14,10 @@ use super::fault::YamlSource;
 use super::infra_folder::refuse_links;
 use super::stack_config::StackConfig;
 use crate::error::{Error, Result, io};
-use crate::model::project::{
-    ConfigureSettings, RunSettings, SecretsSettings, StackSettings, StateSettings, TofuSettings,
+use crate::model::{
+    ConfigureSettings, Project, RunSettings, SecretsSettings, StackId, StackSettings, StackWorkspace,
+    StateSettings, TofuSettings, nearest,
 };
-use crate::model::{Project, StackId, StackWorkspace, nearest};
 
 const FILE: &str = "infra.yaml";
 

@@ -7,8 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Unexpected};
 
-use crate::model::StackId;
-use crate::model::project::OutputRef;
+use crate::model::{OutputRef, StackId};
 
 /// An output of another stack, as written in `infra.yaml`.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_saphyr::Spanned;
 
 use super::stack_config::StackConfig;
-use crate::model::project::Layers;
+use crate::model::Layers;
 
 /// `stacks:` as written: where they are, whether numbers order them, settings by pattern.
 #[derive(Debug, Default)]

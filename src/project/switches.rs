@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 
-use crate::model::project::{Copies, LockFile};
+use crate::model::{Copies, LockFile};
 
 /// `state.lock_file` as written.
 #[derive(Debug, Default)]

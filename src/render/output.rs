@@ -1,13 +1,20 @@
 //! The generated tree on the disk: compared with what is there, and written as a whole.
 
-pub mod changes;
-pub mod diff;
+mod changes;
+mod diff;
 mod folders;
-pub mod manifest;
+mod manifest;
 mod recorded;
-pub mod removal;
+mod removal;
 mod turn;
-pub mod write;
+mod write;
 
+pub use changes::{
+    Conflict, ConflictReason, FileChange, Overwrite, TreeChanges, TreeComparison, compare_tree,
+};
+pub use diff::{is_secret_file, unified_diff};
+pub use manifest::Manifest;
 pub use recorded::recorded_files;
+pub use removal::{Removal, RemovedFile};
 pub use turn::Turn;
+pub use write::{TreePlace, write_tree};

@@ -16,10 +16,9 @@ use std::path::{Component, Path};
 use serde_json::Value;
 
 use self::makejinja_toml::MakejinjaToml;
-use super::sources::built_in;
+use super::sources::TEMPLATE_SETS;
 use crate::error::{Error, Result};
-use crate::model::Values;
-use crate::model::project::{ConfigureSettings, Delimiters, Undefined};
+use crate::model::{ConfigureSettings, Delimiters, Undefined, Values};
 
 /// The conventional folder of templates.
 const INPUT: &str = "templates/config";
@@ -177,7 +176,7 @@ pub fn resolve(root: &Path, configure: &ConfigureSettings) -> Result<RenderSetti
             .extend(DATA.iter().filter(|file| root.join(file).is_file()).map(|file| (*file).to_owned()));
     }
     if settings.inputs.is_empty() && !settings.data.is_empty() {
-        settings.inputs.push(format!("{BUILT_IN}{}", built_in::NAMES[0]));
+        settings.inputs.push(format!("{BUILT_IN}{}", TEMPLATE_SETS[0]));
     }
     if settings.inputs.iter().any(|input| input.starts_with(BUILT_IN)) {
         prepare_for_built_in(&mut settings)?;

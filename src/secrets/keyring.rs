@@ -16,8 +16,7 @@ use super::sops::{CreationRules, Format, Input, Layout, SopsFile, is_encrypted, 
 use super::vault;
 use super::vault::{PasswordOrigins, Passwords, is_vault, password_program, vault_ids, withheld_password};
 use crate::error::{Error, Kind, Result, io};
-use crate::model::Environment;
-use crate::model::project::SecretsSettings;
+use crate::model::{Environment, SecretsSettings};
 use crate::process::Interrupts;
 
 /// Where keys and passwords are looked for.
@@ -160,7 +159,7 @@ impl<'p> Keyring<'p> {
         }
         let name = path.display().to_string();
         let format = format.unwrap_or_else(|| Format::of_path(path));
-        let input = Input { name: &name, format, bytes, layout: layout(self.places.dir, format)? };
+        let input = Input { name: &name, format, bytes, layout: sops_layout(self.places.dir, format)? };
         SopsFile::open(input, &self.identities).map(|file| OpenedFile::Sops(Box::new(file)))
     }
 }
@@ -173,7 +172,7 @@ pub fn is_sealed(path: &Path, bytes: &[u8]) -> bool {
 }
 
 /// Returns how the `.sops.yaml` of a folder wants files of a format laid out.
-pub fn layout(dir: &Path, format: Format) -> Result<Layout> {
+pub fn sops_layout(dir: &Path, format: Format) -> Result<Layout> {
     CreationRules::find(dir)?.map_or_else(|| Ok(Layout::default()), |rules| rules.layout(format))
 }
 

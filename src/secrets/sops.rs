@@ -6,7 +6,7 @@
 mod cipher;
 pub mod creation_rules;
 mod file;
-pub mod format;
+mod format;
 mod go_regex;
 mod keys;
 mod mac;
@@ -19,10 +19,10 @@ pub mod stores;
 pub mod tree;
 
 pub use creation_rules::{CreationRule, CreationRules};
-pub use format::Format;
 pub use stores::Layout;
 
 pub use file::{Input, RecipientChange, SopsFile, encrypt_new, is_encrypted, recipients_of, updated_keys};
+pub use format::Format;
 pub use mac::MacScope;
 pub use selection::Selection;
 pub use tree::TreePath;

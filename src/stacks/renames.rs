@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::files::is_among;
-use crate::model::layout::is_tofu_file;
-use crate::model::{Stack, StackId};
+use crate::model::{Stack, StackId, is_tofu_file};
 
 /// A stack that has a state and no folder.
 #[derive(Clone, Debug)]

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::choice::shortened;
 use super::files::{Boundaries, Folder, Library, Walk, walk, walk_outside};
-use crate::model::layout::CONVENTIONAL_ROOTS;
-use crate::model::{Project, nearest};
+use crate::model::{CONVENTIONAL_ROOTS, Project, nearest};
 
 /// A folder that may be a stack, and the root its id counts from.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::model::layout::is_skipped_folder;
+use crate::model::is_skipped_folder;
 
 /// What Terragrunt calls its files.
 const FILES: [&str; 2] = ["terragrunt.hcl", "terragrunt.stack.hcl"];

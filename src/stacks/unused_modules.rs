@@ -10,7 +10,7 @@ use super::files::{Facts, Folder, Library};
 use super::roots::StackFolder;
 use super::settings::SettingsBook;
 use crate::model::{Project, Stack};
-use crate::syntax::setting::Setting;
+use crate::syntax::Setting;
 
 /// What is said of a folder that is perhaps a module.
 const FORGOTTEN: &str = "may be a module that nothing uses";

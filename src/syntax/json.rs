@@ -9,7 +9,7 @@ const DEEPEST: usize = 64;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+pub enum JsonNode {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -19,14 +19,14 @@ pub enum Node {
     /// A text.
     Text(String),
     /// A list.
-    List(Vec<Node>),
+    List(Vec<JsonNode>),
     /// An object.
     Object(Vec<JsonEntry>),
     /// What is too deep to be looked into.
     Deep,
 }
 
-impl Node {
+impl JsonNode {
     /// Returns what stands under a name: blocks are objects, or lists of them, and may be repeated.
     pub fn all(&self, name: &str) -> Vec<&Self> {
         match self {
@@ -73,13 +73,13 @@ pub struct JsonEntry {
     /// Where its name stands.
     pub at: usize,
     /// What it holds.
-    pub value: Node,
+    pub value: JsonNode,
 }
 
 /// Reads a file, and says where it makes no sense; what stands before that place is read.
-pub fn read(text: &str) -> (Node, Option<Fault>) {
+pub fn read_json(text: &str) -> (JsonNode, Option<Fault>) {
     let mut reader = Reader { text, at: 0, fault: None };
-    let node = reader.value(0).unwrap_or(Node::Null);
+    let node = reader.value(0).unwrap_or(JsonNode::Null);
     reader.space();
     if reader.fault.is_none() && reader.at < text.len() {
         reader.wrong::<()>("expected nothing behind the value");
@@ -116,15 +116,15 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn value(&mut self, depth: usize) -> Option<Node> {
+    fn value(&mut self, depth: usize) -> Option<JsonNode> {
         match self.peek() {
             Some(b'{' | b'[') if depth == DEEPEST => self.passed_over(),
-            Some(b'{') => Some(Node::Object(self.object(depth + 1))),
-            Some(b'[') => Some(Node::List(self.list(depth + 1))),
-            Some(b'"') => self.string().map(Node::Text),
+            Some(b'{') => Some(JsonNode::Object(self.object(depth + 1))),
+            Some(b'[') => Some(JsonNode::List(self.list(depth + 1))),
+            Some(b'"') => self.string().map(JsonNode::Text),
             Some(b'-' | b'+' | b'.' | b'0'..=b'9') => {
                 let is_in = |byte: u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
-                Some(Node::Number(self.skip(is_in).to_owned()))
+                Some(JsonNode::Number(self.skip(is_in).to_owned()))
             }
             Some(byte) if byte.is_ascii_alphabetic() => self.keyword(),
             Some(_) => self.wrong("expected a value"),
@@ -132,12 +132,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn keyword(&mut self) -> Option<Node> {
+    fn keyword(&mut self) -> Option<JsonNode> {
         let start = self.at;
         match self.skip(|byte| byte.is_ascii_alphabetic()) {
-            "null" => Some(Node::Null),
-            "true" => Some(Node::Bool(true)),
-            "false" => Some(Node::Bool(false)),
+            "null" => Some(JsonNode::Null),
+            "true" => Some(JsonNode::Bool(true)),
+            "false" => Some(JsonNode::Bool(false)),
             _ => {
                 self.at = start;
                 self.wrong("expected a value")
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
         Some(JsonEntry { name, at, value: self.value(depth)? })
     }
 
-    fn list(&mut self, depth: usize) -> Vec<Node> {
+    fn list(&mut self, depth: usize) -> Vec<JsonNode> {
         let mut nodes = Vec::new();
         self.at += 1;
         if self.peek() == Some(b']') {
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes to the end of what is too deep to be of interest.
-    fn passed_over(&mut self) -> Option<Node> {
+    fn passed_over(&mut self) -> Option<JsonNode> {
         let bytes = self.text.as_bytes();
         let mut open = 0_usize;
         while let Some(byte) = bytes.get(self.at) {
@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
             }
             self.at += 1;
             if open == 0 {
-                return Some(Node::Deep);
+                return Some(JsonNode::Deep);
             }
         }
         self.wrong("a bracket is never closed")
@@ -265,14 +265,14 @@ fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn names(node: &Node) -> Vec<&str> {
-        let Node::Object(entries) = node else { return Vec::new() };
+    fn names(node: &JsonNode) -> Vec<&str> {
+        let JsonNode::Object(entries) = node else { return Vec::new() };
         entries.iter().map(|entry| entry.name.as_str()).collect()
     }
 
     #[test]
     fn a_name_that_stands_twice_is_kept_twice() {
-        let (node, fault) = read(" {\"a\": 1e999, \"a\": [null, {\"\\u00e9\\ud800\": \"x\"}]}\n");
+        let (node, fault) = read_json(" {\"a\": 1e999, \"a\": [null, {\"\\u00e9\\ud800\": \"x\"}]}\n");
 
         assert_eq!(fault, None);
         assert_eq!(names(&node), ["a", "a"]);
@@ -288,21 +288,21 @@ mod tests {
             ("{\"a\": 1, \"c\": 2, }", 17),
             ("{\"a\": 1, \"c\": \"x\n\"}", 14),
         ] {
-            let (node, fault) = read(text);
+            let (node, fault) = read_json(text);
             assert_eq!(fault.map(|fault| fault.at), Some(at), "{text}");
             assert_eq!(names(&node)[0], "a", "{text}");
         }
-        assert!(read("").1.is_some() && read("}").1.is_some());
+        assert!(read_json("").1.is_some() && read_json("}").1.is_some());
     }
 
     #[test]
     fn what_nests_without_end_is_no_crash() {
         let deep = format!("{{\"a\": {}\"]\"{}, \"b\": 1}}", "[".repeat(100_000), "]".repeat(100_000));
 
-        let (node, fault) = read(&deep);
+        let (node, fault) = read_json(&deep);
 
         assert_eq!((names(&node), fault), (vec!["a", "b"], None));
-        assert!(read(&"[".repeat(100_000)).1.is_some());
-        assert!(read(&"]".repeat(100_000)).1.is_some());
+        assert!(read_json(&"[".repeat(100_000)).1.is_some());
+        assert!(read_json(&"]".repeat(100_000)).1.is_some());
     }
 }

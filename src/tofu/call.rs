@@ -24,8 +24,8 @@ use serde_json::Value;
 use self::narration::narrated;
 use self::variable_flags::{joined, with_variables};
 use super::variables::{Assignment, VariableSource, to_tfvars};
+use crate::model::BackendConfig;
 pub use crate::model::PlanMode;
-use crate::model::project::BackendConfig;
 use crate::process::Invocation;
 
 /// Returns what tells tofu what a plan is for.

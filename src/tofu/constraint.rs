@@ -10,7 +10,7 @@ use semver::Version;
 
 use super::version::{FLOOR, PIN};
 use crate::error::{Error, Result};
-use crate::model::project::TofuSettings;
+use crate::model::TofuSettings;
 
 /// Which versions of OpenTofu a project can use.
 #[derive(Clone, Debug)]

@@ -44,7 +44,7 @@ impl std::fmt::Debug for StateKey {
 
 /// What a state that is being encrypted may be now.
 #[derive(Clone, Copy, Debug)]
-pub enum Before<'a> {
+pub enum StateBefore<'a> {
     /// Not encrypted.
     Plain,
     /// Encrypted with another passphrase.
@@ -126,15 +126,15 @@ impl StateKey {
     }
 
     /// Returns the setting that still opens what was, and writes with this; names must differ.
-    pub fn migration(&self, before: Before<'_>) -> Zeroizing<String> {
+    pub fn migration(&self, before: StateBefore<'_>) -> Zeroizing<String> {
         match before {
             // Enforcement and a plain fallback exclude each other.
-            Before::Plain => {
+            StateBefore::Plain => {
                 let fallback = json!({"method": "method.unencrypted.plain"});
                 let state = json!({"method": self.method(), "fallback": fallback});
                 setting(&[self], &state, Some(json!({"plain": {}})))
             }
-            Before::Key(old) => {
+            StateBefore::Key(old) => {
                 let fallback = json!({"method": old.method()});
                 let state = json!({"method": self.method(), "fallback": fallback, "enforced": true});
                 setting(&[self, old], &state, None)
@@ -230,8 +230,8 @@ mod tests {
     fn only_a_migration_from_plain_reads_plain_states_and_no_plan_is_ever_plain() {
         let (old, new) = (key("the first passphrase"), key("the second passphrase"));
 
-        let from_plain = parsed(&new.migration(Before::Plain));
-        let from_old = parsed(&new.migration(Before::Key(&old)));
+        let from_plain = parsed(&new.migration(StateBefore::Plain));
+        let from_old = parsed(&new.migration(StateBefore::Key(&old)));
 
         assert_eq!(from_plain["state"]["fallback"]["method"], "method.unencrypted.plain");
         assert_eq!(from_old["state"]["fallback"]["method"], format!("method.aes_gcm.{}", old.name()));

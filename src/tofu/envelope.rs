@@ -90,7 +90,7 @@ pub fn is_encrypted(bytes: &[u8]) -> bool {
 }
 
 /// Opens an encrypted state; a plain one is returned as it is.
-pub fn open(bytes: &[u8], passphrase: Option<&str>) -> Result<Zeroizing<Vec<u8>>> {
+pub fn open_state(bytes: &[u8], passphrase: Option<&str>) -> Result<Zeroizing<Vec<u8>>> {
     if !is_encrypted(bytes) {
         return Ok(Zeroizing::new(bytes.to_vec()));
     }
@@ -114,7 +114,7 @@ pub fn open(bytes: &[u8], passphrase: Option<&str>) -> Result<Zeroizing<Vec<u8>>
 }
 
 /// Encrypts a state with a key, as tofu does with the setting of that key.
-pub fn seal(plain: &[u8], key: &StateKey) -> Result<Vec<u8>> {
+pub fn seal_state(plain: &[u8], key: &StateKey) -> Result<Vec<u8>> {
     let state: Value =
         serde_json::from_slice(plain).map_err(|error| Error::invalid("it is no state").because(error))?;
     let (mut salt, mut nonce) = ([0; KEY_LENGTH], [0; NONCE]);
@@ -187,9 +187,12 @@ mod tests {
     fn an_envelope_opens_with_its_passphrase_only() {
         let bytes = sealed("a-long-passphrase", b"{\"version\":4}");
 
-        assert_eq!(open(&bytes, Some("a-long-passphrase")).expect("plain").as_slice(), b"{\"version\":4}");
-        assert_eq!(open(&bytes, Some("another")).expect_err("refused").kind(), Kind::Refused);
-        assert_eq!(open(&bytes, None).expect_err("refused").kind(), Kind::Refused);
+        assert_eq!(
+            open_state(&bytes, Some("a-long-passphrase")).expect("plain").as_slice(),
+            b"{\"version\":4}"
+        );
+        assert_eq!(open_state(&bytes, Some("another")).expect_err("refused").kind(), Kind::Refused);
+        assert_eq!(open_state(&bytes, None).expect_err("refused").kind(), Kind::Refused);
     }
 
     #[test]
@@ -216,23 +219,23 @@ mod tests {
             StateKey::new(Zeroizing::new("a-long-passphrase".to_owned())),
         );
 
-        let sealed = seal(plain, &key).expect("an envelope");
+        let sealed = seal_state(plain, &key).expect("an envelope");
 
-        assert_eq!(open(&sealed, Some("a-long-passphrase")).expect("plain").as_slice(), plain);
+        assert_eq!(open_state(&sealed, Some("a-long-passphrase")).expect("plain").as_slice(), plain);
         let envelope: Value = serde_json::from_slice(&sealed).expect("JSON");
         assert_eq!((envelope["serial"].as_u64(), envelope["lineage"].as_str()), (Some(3), Some("l")));
-        assert!(seal(b"nonsense", &key).is_err());
+        assert!(seal_state(b"nonsense", &key).is_err());
     }
 
     #[test]
     fn a_plain_state_is_returned_as_it_is_and_a_broken_envelope_is_refused() {
-        assert_eq!(open(b"{\"version\":4}", None).expect("plain").as_slice(), b"{\"version\":4}");
+        assert_eq!(open_state(b"{\"version\":4}", None).expect("plain").as_slice(), b"{\"version\":4}");
         for broken in [
             r#"{"encrypted_data":1}"#,
             r#"{"encrypted_data":"AA==","meta":{}}"#,
             r#"{"encrypted_data":"!","meta":{}}"#,
         ] {
-            assert!(open(broken.as_bytes(), Some("x")).is_err(), "{broken}");
+            assert!(open_state(broken.as_bytes(), Some("x")).is_err(), "{broken}");
         }
     }
 }

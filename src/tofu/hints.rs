@@ -6,12 +6,11 @@
 use std::path::Path;
 
 use crate::error::Kind;
-use crate::model::is_in;
-use crate::model::{Diagnostic, StackError, StackId};
+use crate::model::{Diagnostic, StackError, StackId, is_in};
 
 /// What the hints can name.
 #[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
+pub struct HintContext<'a> {
     /// The stack that failed.
     pub stack: &'a StackId,
     /// Its folder, relative to the project.
@@ -272,7 +271,7 @@ const UNREACHABLE: Row =
     Row { texts: SILENCE, hints: &["the backend of `{path}` cannot be reached: `infra doctor`"] };
 
 /// Returns what to do about a diagnostic; nothing if it is not known.
-pub fn hints_for(diagnostic: &Diagnostic, context: Context<'_>) -> Vec<String> {
+pub fn hints_for(diagnostic: &Diagnostic, context: HintContext<'_>) -> Vec<String> {
     let known = |row: &&Row| row.texts.iter().any(|text| diagnostic.mentions(text));
     let silent = cause_of(diagnostic) == Some(Kind::Unavailable);
     let held = tells_of_a_held_lock(diagnostic);
@@ -284,7 +283,7 @@ pub fn hints_for(diagnostic: &Diagnostic, context: Context<'_>) -> Vec<String> {
     row.hints.iter().map(|hint| fill_in(hint, diagnostic, context)).collect()
 }
 
-fn fill_in(hint: &str, diagnostic: &Diagnostic, context: Context<'_>) -> String {
+fn fill_in(hint: &str, diagnostic: &Diagnostic, context: HintContext<'_>) -> String {
     hint.replace("{stack}", context.stack.as_str())
         .replace("{way_along}", context.way_along)
         .replace("{own_encryption}", context.own_encryption.unwrap_or_default())
@@ -319,7 +318,7 @@ mod tests {
         let own_encryption = detail.contains("own").then_some("`p` from `s.sops.yaml`");
         hints_for(
             &diagnostic,
-            Context { stack: &stack, path, way_along: "infra state migrate", own_encryption },
+            HintContext { stack: &stack, path, way_along: "infra state migrate", own_encryption },
         )
     }
 

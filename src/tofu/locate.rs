@@ -11,8 +11,7 @@ use super::constraint::{Constraint, below_floor};
 use super::install as installing;
 use super::version::{FLOOR, Flavour, Identity};
 use crate::error::{Error, Result};
-use crate::model::Environment;
-use crate::model::project::TofuSettings;
+use crate::model::{Environment, TofuSettings};
 use crate::process::is_executable;
 
 /// Returns the project's tofu and installs it where there is none.

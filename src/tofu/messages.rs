@@ -67,7 +67,7 @@ struct Line {
 /// Reads one line that tells how far tofu is and holds no value; `None` if it tells something else.
 ///
 /// There are two for each resource, and nothing else of them is of use; not worth parsing.
-pub fn progress(line: &Raw) -> Option<Message> {
+pub fn progress_of(line: &Raw) -> Option<Message> {
     let line = line.unmasked().trim_ascii_end();
     let known = [
         (REFRESHING, Message::Refreshing),
@@ -83,8 +83,8 @@ pub fn is_problem(line: &Raw) -> bool {
 }
 
 /// Reads one line; `None` if it is no message of OpenTofu.
-pub fn parse(line: &Raw, mask: &dyn Mask) -> Option<Message> {
-    if let Some(message) = progress(line) {
+pub fn read_message(line: &Raw, mask: &dyn Mask) -> Option<Message> {
+    if let Some(message) = progress_of(line) {
         return Some(message);
     }
     let line: Line = serde_json::from_slice(line.unmasked()).ok()?;
@@ -104,14 +104,14 @@ pub fn parse(line: &Raw, mask: &dyn Mask) -> Option<Message> {
 }
 
 /// Reads the one document of `tofu validate -json`: its problems.
-pub fn validation(document: &Raw, mask: &dyn Mask) -> Vec<Diagnostic> {
+pub fn validation_diagnostics(document: &Raw, mask: &dyn Mask) -> Vec<Diagnostic> {
     let document: Value = serde_json::from_slice(document.unmasked()).unwrap_or_default();
     let found = document.get("diagnostics").and_then(Value::as_array);
     found.into_iter().flatten().filter_map(|value| diagnostic(value, mask)).collect()
 }
 
 /// Makes a problem of what OpenTofu wrote in its frame for people.
-pub fn framed(said: &Raw, mask: &dyn Mask) -> Diagnostic {
+pub fn framed_diagnostic(said: &Raw, mask: &dyn Mask) -> Diagnostic {
     let said = String::from_utf8_lossy(said.unmasked()).replace(['│', '╷', '╵'], " ");
     let detail = Safe::through(mask, &said);
     let (severity, summary, signs) = (Severity::Error, Safe::default(), signs_in("", &said));
@@ -213,7 +213,7 @@ mod tests {
     use crate::secrets::redactor::Redactor;
 
     fn parsed(line: &str) -> Option<Message> {
-        parse(&Raw::new(line), &Redactor::default())
+        read_message(&Raw::new(line), &Redactor::default())
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
         let mask = Redactor::new(words).expect("a redactor");
         let line = r#"{"@message":"a.b: Plan to create","type":"planned_change","change":{"resource":{"addr":"a.b[\"create\"]"},"action":"create"}}"#;
 
-        let message = parse(&Raw::new(line), &mask);
+        let message = read_message(&Raw::new(line), &mask);
 
         let Some(Message::Planned(change)) = message else { panic!("{message:?}") };
         assert_eq!((change.address.as_str(), change.action), ("a.b[\"(redacted)\"]", Action::Create));
@@ -241,14 +241,14 @@ mod tests {
         let mask = Redactor::new(["state", "error", "acquiring"]).expect("a redactor");
         let line = r#"{"type":"diagnostic","diagnostic":{"severity":"error","summary":"Error acquiring the state lock","detail":"D"}}"#;
 
-        let Some(Message::Diagnostic(diagnostic)) = parse(&Raw::new(line), &mask) else {
+        let Some(Message::Diagnostic(diagnostic)) = read_message(&Raw::new(line), &mask) else {
             panic!("no diagnostic")
         };
 
         assert_eq!(diagnostic.summary.as_str(), "Error (redacted) the (redacted) lock");
         assert_eq!(diagnostic.severity, Severity::Error);
         assert!(diagnostic.mentions("Error acquiring the state lock"));
-        let framed = framed(&Raw::new("│ Error acquiring the\n│ state lock"), &mask);
+        let framed = framed_diagnostic(&Raw::new("│ Error acquiring the\n│ state lock"), &mask);
         assert!(framed.mentions("Error acquiring the state lock") && !framed.detail.contains("state"));
     }
 

@@ -1,4 +1,6 @@
 //! Where tofu takes its providers from: mirrors on this disk, and one cache for all stacks.
 
 mod mirrors;
-pub mod plugin_cache;
+mod plugin_cache;
+
+pub use plugin_cache::with_plugin_cache;

@@ -12,8 +12,7 @@ use zeroize::Zeroizing;
 use super::own_file;
 use crate::atomic_file;
 use crate::error::{Error, Result};
-use crate::model::fingerprint::hex;
-use crate::model::{Environment, quoted};
+use crate::model::{Environment, hex, quoted};
 use crate::process::fill_random;
 
 /// What a key file begins with; another format would have another number.

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use infra::error::{Error, Result};
-use infra::model::project::TofuSettings;
+use infra::model::TofuSettings;
 use infra::model::{Clock, Environment};
 use infra::process::{self, Interrupts, Invocation};
 use infra::tofu::{self, LocateRequest, Progress, ReleaseSource, Search, Tofu};

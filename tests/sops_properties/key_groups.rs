@@ -5,8 +5,8 @@ use std::path::Path;
 
 use infra::model::Environment;
 use infra::secrets::identities::Identities;
+use infra::secrets::sops::Format;
 use infra::secrets::sops::creation_rules::{CreationRules, rule_for};
-use infra::secrets::sops::format::Format;
 use infra::secrets::sops::stores::Layout;
 use infra::secrets::sops::{Input, SopsFile, encrypt_new};
 use rand::rngs::StdRng;

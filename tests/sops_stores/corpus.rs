@@ -1,6 +1,6 @@
 //! Small documents with every trait that has shown a difference, made known by name.
 
-use infra::secrets::sops::format::Format;
+use infra::secrets::sops::Format;
 
 /// A document.
 pub struct Case {

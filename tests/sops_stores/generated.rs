@@ -1,6 +1,6 @@
 //! Random trees: what is written must read as the same tree, in every format that holds it.
 
-use infra::secrets::sops::format::Format;
+use infra::secrets::sops::Format;
 use infra::secrets::sops::stores::{self, Layout};
 use infra::secrets::sops::tree::{Comment, Document, Item, ListEntry, Value};
 use rand::rngs::StdRng;

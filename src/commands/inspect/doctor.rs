@@ -17,11 +17,10 @@ use crate::engine::{StackSecrets, Unopened};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Stack, StackId, counted, few, quoted};
 use crate::report::{Asking, Terminal, Tone, passphrase_prompt};
-use crate::secrets::keyring::{KeyTrust, Keyring};
+use crate::secrets::{KeyTrust, Keyring};
 use crate::stacks;
 use crate::stacks::StateRisk;
-use crate::tofu::Tofu;
-use crate::tofu::environment::child_environment;
+use crate::tofu::{Tofu, child_environment};
 use crate::trust::{Thing, ThingKind, UserKey};
 
 /// Check the project and this machine, with a fix for each finding

@@ -20,10 +20,10 @@ use crate::process;
 use crate::project;
 use crate::report::{Console, PlanOutput, Tone, listen, passphrase_prompt};
 use crate::secrets::identities::Prompt;
-use crate::secrets::keyring::{KeyPlaces, KeyTrust, Keyring};
+use crate::secrets::{KeyPlaces, KeyTrust, Keyring};
 use crate::stacks;
 use crate::stacks::{EarlyVariables, Selection, SettingsBook};
-use crate::tofu::plugin_cache::with_plugin_cache;
+use crate::tofu::with_plugin_cache;
 use crate::trust::Thing;
 
 /// What a session is opened for.

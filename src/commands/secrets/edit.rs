@@ -9,9 +9,9 @@ use crate::commands::Context;
 use crate::error::{Error, Exit, Result};
 use crate::report::{Asking, show_error};
 use crate::secrets::editing::{EditFolder, EditPlace as Place, left_over};
-use crate::secrets::keyring::{OpenedFile, not_sealed};
 use crate::secrets::sops::creation_rules::CreationRule;
 use crate::secrets::sops::encrypt_new;
+use crate::secrets::{OpenedFile, not_sealed};
 
 /// Edit the plaintext of a file in memory, and encrypt it again
 ///

@@ -6,7 +6,7 @@ use super::FileArgs;
 use super::secret_file::SecretFile;
 use crate::commands::Context;
 use crate::error::{Exit, Result};
-use crate::secrets::keyring::OpenedFile;
+use crate::secrets::OpenedFile;
 use crate::secrets::sops::RecipientChange;
 
 /// Encrypt everything in a file anew, with a new data key

@@ -12,13 +12,12 @@ use crate::atomic_file;
 use crate::commands::Context;
 use crate::commands::generated_files::warn_of_edit_anywhere;
 use crate::error::{Error, Result, io};
-use crate::secrets::keyring::{OpenedFile, layout};
 use crate::secrets::sops::creation_rules::{CreationRule, CreationRules, rule_for};
-use crate::secrets::sops::format::Format;
 use crate::secrets::sops::stores::Layout;
 use crate::secrets::sops::tree::Document;
-use crate::secrets::sops::{Input, SopsFile, is_encrypted, stores};
+use crate::secrets::sops::{Format, Input, SopsFile, is_encrypted, stores};
 use crate::secrets::vault::is_vault;
+use crate::secrets::{OpenedFile, sops_layout};
 
 /// A file and its bytes, encrypted or plain.
 pub(super) struct SecretFile {
@@ -52,7 +51,7 @@ impl SecretFile {
             path: resolve(&context.cwd.join(&args.file)),
             format,
             // A vault has no layout of ours, so a broken `.sops.yaml` does not concern it.
-            layout: if is_vault(&bytes) { Layout::default() } else { layout(&context.cwd, format)? },
+            layout: if is_vault(&bytes) { Layout::default() } else { sops_layout(&context.cwd, format)? },
             bytes: Zeroizing::new(bytes),
         })
     }

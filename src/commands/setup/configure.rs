@@ -21,11 +21,10 @@ use crate::commands::loaded_project::root_of;
 use crate::error::{Error, Exit, Result};
 use crate::model::Project;
 use crate::project;
-use crate::render::changes::{Changes, Comparison, Overwrite, Reason, compare};
-use crate::render::manifest::Manifest;
-use crate::render::removal::Removal;
-use crate::render::write::{TreePlace as Place, write_tree};
-use crate::render::{GeneratedFile, Turn, diff, recorded_files};
+use crate::render::{
+    ConflictReason, GeneratedFile, Manifest, Overwrite, Removal, TreeChanges, TreeComparison, TreePlace,
+    Turn, compare_tree, recorded_files, unified_diff, write_tree,
+};
 
 /// Render templates and data into the tree that tofu runs in
 ///
@@ -116,7 +115,7 @@ fn tell_waiting(context: &Context) {
     context.terminal.note("waiting for another `infra configure` in this project to end");
 }
 
-fn report(args: &ConfigureArgs, changes: &Changes, context: &Context) -> Exit {
+fn report(args: &ConfigureArgs, changes: &TreeChanges, context: &Context) -> Exit {
     show::diffs(changes, context);
     show::conflicts(changes, context);
     if !args.check {
@@ -126,7 +125,7 @@ fn report(args: &ConfigureArgs, changes: &Changes, context: &Context) -> Exit {
     if changes.is_empty() { Exit::OK } else { crate::error::Kind::Failed.exit() }
 }
 
-async fn write(made: Made<'_>, changes: &Changes, overwrite: Overwrite, context: &Context) -> Result<()> {
+async fn write(made: Made<'_>, changes: &TreeChanges, overwrite: Overwrite, context: &Context) -> Result<()> {
     context.interrupts.catch_up().await;
     if context.interrupts.any() {
         return Err(Error::interrupted("stopped before anything was written"));
@@ -137,7 +136,7 @@ async fn write(made: Made<'_>, changes: &Changes, overwrite: Overwrite, context:
         removal::ask(&much, made, context).await?;
     }
     let (root, infra_dir) = (&made.project.root, made.project.infra_dir());
-    write_tree(Place { root, infra_dir: &infra_dir, before: made.before, inputs: made.inputs }, changes)?;
+    write_tree(TreePlace { root, infra_dir: &infra_dir, before: made.before, inputs: made.inputs }, changes)?;
     show::summary(changes, context);
     Ok(())
 }
@@ -149,21 +148,24 @@ async fn find_changes(
     files: &[GeneratedFile],
     overwrite: Overwrite,
     context: &Context,
-) -> Result<Changes> {
+) -> Result<TreeChanges> {
     let root = &project.root;
-    let unaided = compare(&Comparison { root, manifest, overwrite, recorded: &|_| false }, files)?;
-    if unaided.conflicts.iter().all(|conflict| conflict.reason == Reason::Edited) {
+    let unaided = compare_tree(&TreeComparison { root, manifest, overwrite, recorded: &|_| false }, files)?;
+    if unaided.conflicts.iter().all(|conflict| conflict.reason == ConflictReason::Edited) {
         return Ok(unaided);
     }
     let recorded = recorded_files(root, &context.env, &context.interrupts).await;
-    compare(&Comparison { root, manifest, overwrite, recorded: &|path| recorded.contains(path) }, files)
+    compare_tree(
+        &TreeComparison { root, manifest, overwrite, recorded: &|path| recorded.contains(path) },
+        files,
+    )
 }
 
 /// Refuses to undo what a person did, and shows what it would be.
-fn refuse_conflicts(changes: &Changes, much: Option<&Removal>, context: &Context) -> Result<()> {
+fn refuse_conflicts(changes: &TreeChanges, much: Option<&Removal>, context: &Context) -> Result<()> {
     let Some(first) = changes.conflicts.first() else { return Ok(()) };
     for conflict in &changes.conflicts {
-        context.terminal.note(diff::unified(&conflict.change).trim_end());
+        context.terminal.note(unified_diff(&conflict.change).trim_end());
     }
     let message = match changes.conflicts.len() {
         1 => show::words_for(first),

@@ -5,8 +5,7 @@ use serde_json::json;
 
 use crate::commands::{Context, trust};
 use crate::error::{Exit, Result};
-use crate::model::Project;
-use crate::model::project::TofuSettings;
+use crate::model::{Project, TofuSettings};
 use crate::project;
 use crate::report::{InstallProgress, Tone};
 use crate::tofu;

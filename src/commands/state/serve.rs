@@ -16,11 +16,10 @@ use crate::commands::loaded_project::Workspace;
 use crate::commands::{Context, trust};
 use crate::engine::{StackSecrets, Unopened};
 use crate::error::{Error, Exit, Kind, Result, io};
-use crate::model::Environment;
-use crate::model::project::SecretsSettings;
+use crate::model::{Environment, SecretsSettings};
 use crate::project;
 use crate::report::{Asking, passphrase_prompt};
-use crate::secrets::keyring::{KeyPlaces, Keyring, is_sealed};
+use crate::secrets::{KeyPlaces, Keyring, is_sealed};
 use crate::state::{
     AuditSink, Limits, Retention, Server, Service, StateStore, StorePlace, TimeLimits, Tls, Users,
     hash_password,

@@ -14,8 +14,8 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Exit, Kind, Result, io};
-use crate::secrets::hardening::harden_process;
-use crate::tofu::encryption::PLAN_KEY_COMMAND;
+use crate::secrets::harden_process;
+use crate::tofu::PLAN_KEY_COMMAND;
 use crate::trust::UserKey;
 
 /// More than tofu ever says.

@@ -5,9 +5,8 @@ use std::path::Path;
 use super::items::program_item;
 use super::require::untrusted;
 use crate::commands::Context;
-use crate::model::project::SecretsSettings;
-use crate::secrets::keyring::KeyTrust;
-use crate::secrets::vault;
+use crate::model::SecretsSettings;
+use crate::secrets::{KeyTrust, vault};
 
 /// Returns what may open files whose content goes to the person alone: all of their keys, and the
 /// program that `infra.yaml` names for a password if the project is trusted with it.

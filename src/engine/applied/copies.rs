@@ -10,8 +10,7 @@ use serde_json::Value;
 use crate::atomic_file;
 use crate::engine::session::Session;
 use crate::error::{Result, io};
-use crate::model::project::OutputRef;
-use crate::model::{Project, Stack, StackId};
+use crate::model::{OutputRef, Project, Stack, StackId};
 
 pub(super) const RECORD: &str = "applied.json";
 

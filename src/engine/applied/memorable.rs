@@ -11,7 +11,7 @@ use crate::engine::session::Session;
 use crate::engine::variables::{Inputs, outputs_of};
 use crate::model::StackRun;
 use crate::secrets::redactor::Redactor;
-use crate::tofu::variables::collect_literals;
+use crate::tofu::collect_literals;
 
 /// Returns the values that may be remembered.
 pub(super) async fn memorable(session: &Session, run: &StackRun, inputs: &Inputs) -> BTreeMap<String, Value> {

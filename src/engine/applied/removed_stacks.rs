@@ -9,8 +9,9 @@ use serde_json::Value;
 use super::copies::{RECORD, TREE, homes, id_of, parse};
 use crate::backends::{open_store_untried, state_name, store_place};
 use crate::error::Result;
-use crate::model::project::OutputRef;
-use crate::model::{Backend, Clock, Environment, Project, Stack, StackId, StackSettings, WorkspaceOrigin};
+use crate::model::{
+    Backend, Clock, Environment, OutputRef, Project, Stack, StackId, StackSettings, WorkspaceOrigin,
+};
 use crate::stacks;
 
 /// A stack whose folder is gone, but whose state may still have resources.

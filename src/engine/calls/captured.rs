@@ -9,8 +9,8 @@ use crate::error::{Error, Kind, Result};
 use crate::model::{Diagnostic, StackError, StackId};
 use crate::process;
 use crate::process::{Captured, Invocation, Raw};
-use crate::tofu::hints::{Context, cause_of, hints_for, tells_of_a_held_lock};
-use crate::tofu::messages;
+use crate::tofu;
+use crate::tofu::{HintContext, cause_of, hints_for, tells_of_a_held_lock};
 
 /// Runs a call to its end; a failure of tofu is an error.
 pub async fn successful(session: &Session, id: &StackId, call: Invocation) -> Result<Captured> {
@@ -70,7 +70,7 @@ struct FramedError(Diagnostic);
 
 impl FramedError {
     fn of(session: &Session, said: &Raw) -> Self {
-        Self(messages::framed(said, &session.mask()))
+        Self(tofu::framed_diagnostic(said, &session.mask()))
     }
 
     fn kind(&self) -> Kind {
@@ -83,7 +83,10 @@ impl FramedError {
         let way_along = way_along(&session.project, &session.env, stack);
         let own = encryption_origins(session, stack);
         let own_encryption = own.as_deref();
-        hints_for(&self.0, Context { stack: id, path: &stack.path, way_along: &way_along, own_encryption })
+        hints_for(
+            &self.0,
+            HintContext { stack: id, path: &stack.path, way_along: &way_along, own_encryption },
+        )
     }
 }
 

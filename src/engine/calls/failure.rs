@@ -13,7 +13,7 @@ use crate::engine::session::Session;
 use crate::engine::variables::encryption_origins;
 use crate::error::{Error, Kind};
 use crate::model::{Diagnostic, Safe, Stack, StackError, StackId, StateLock, human_duration};
-use crate::tofu::hints::{Context, cause_of, hints_for, tells_of_a_held_lock};
+use crate::tofu::{HintContext, cause_of, hints_for, tells_of_a_held_lock};
 use crate::trust::UNTRUSTED;
 
 /// Somebody else changed the state between plan and apply.
@@ -48,7 +48,7 @@ pub async fn explain(session: &Session, stack: &Stack, watched: &Watched) -> Sto
     let way_along = way_along(&session.project, &session.env, stack);
     let own = encryption_origins(session, stack);
     let own_encryption = own.as_deref();
-    let context = Context { stack: &stack.id, path: &stack.path, way_along: &way_along, own_encryption };
+    let context = HintContext { stack: &stack.id, path: &stack.path, way_along: &way_along, own_encryption };
     let mut hints: Vec<String> =
         unsaved_state(session, stack).await.map(|_| way_to_save(&stack.id)).into_iter().collect();
     for hint in errors.iter().flat_map(|diagnostic| hints_for(diagnostic, context)) {
@@ -133,7 +133,7 @@ async fn locked(session: &Session, stack: &Stack, diagnostic: &Diagnostic) -> Er
         _ => {
             let error = Error::locked(format!("state of `{}` is locked", stack.id));
             let context =
-                Context { stack: &stack.id, path: &stack.path, way_along: "", own_encryption: None };
+                HintContext { stack: &stack.id, path: &stack.path, way_along: "", own_encryption: None };
             let error = error.detail(diagnostic.detail.clone());
             hints_for(diagnostic, context).into_iter().fold(error, Error::hint)
         }

@@ -15,9 +15,9 @@ use crate::events::RunEvent;
 use crate::model::{Diagnostic, ResourceChange, Safe, Severity, StackId, Step};
 use crate::process;
 use crate::process::{Invocation, Raw, Stream};
+use crate::tofu;
 use crate::tofu::call::Narration;
-use crate::tofu::messages::Message;
-use crate::tofu::{call, messages};
+use crate::tofu::{Message, call};
 
 /// What was learnt from a tofu that has ended.
 #[derive(Debug)]
@@ -157,8 +157,8 @@ impl OutputReader<'_> {
     fn hear(&self, stream: Stream, line: Raw) {
         // How far it is says nothing about values.
         let is_message = self.is_message(stream, &line);
-        let progress = is_message.then(|| messages::progress(&line)).flatten();
-        let goes_on = is_message && progress != Some(Message::LockAwaited) && !messages::is_problem(&line);
+        let progress = is_message.then(|| tofu::progress_of(&line)).flatten();
+        let goes_on = is_message && progress != Some(Message::LockAwaited) && !tofu::is_problem(&line);
         if goes_on && self.lock.end() {
             let (stack, step) = (self.stack.clone(), self.step);
             self.session.events.emit(RunEvent::LockTaken { stack, step });
@@ -201,7 +201,7 @@ impl OutputReader<'_> {
     fn message(&self, line: &Raw) {
         let mut output = self.output.borrow_mut();
         let (stack, mask) = (self.stack.clone(), self.session.mask());
-        match messages::parse(line, &mask) {
+        match tofu::read_message(line, &mask) {
             // tofu tells of a variable that it misses as often as it asks for it.
             Some(Message::Diagnostic(diagnostic)) if output.diagnostics.contains(&diagnostic) => {}
             Some(Message::Diagnostic(diagnostic)) => {

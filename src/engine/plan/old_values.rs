@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::model::{Mask, StackId};
 use crate::process::Invocation;
 use crate::secrets::redactor::MASK;
-use crate::tofu::variables::collect_literals;
+use crate::tofu::collect_literals;
 
 /// Hides in everything that is told from now on what the secrets in a saved plan replace; returns the
 /// plan, which may hold secrets and must not leave the memory.

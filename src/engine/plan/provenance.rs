@@ -10,7 +10,7 @@ use crate::engine::session::plan_form;
 use crate::error::{Error, Kind, Result};
 use crate::model::{Backend, Project, Stack, StackError, StackId};
 use crate::stacks;
-use crate::tofu::envelope::PlanForm;
+use crate::tofu::PlanForm;
 use crate::trust::UserKey;
 
 const PURPOSE: &str = "saved-plan";
@@ -126,7 +126,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::model::project::StateSettings;
+    use crate::model::StateSettings;
 
     fn project(root: &str, name: &str) -> Project {
         Project { root: root.into(), name: name.to_owned(), is_named: true, ..Project::default() }

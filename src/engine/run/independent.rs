@@ -11,7 +11,7 @@ use crate::engine::calls::Retries;
 use crate::engine::stack::Planned;
 use crate::model::{RunCommand, StackId, StackReport, StackResult, StackRun};
 use crate::tofu::call::PlanMode;
-use crate::tofu::hints::tells_of_missing_state;
+use crate::tofu::tells_of_missing_state;
 
 impl<'a> Conductor<'a> {
     /// Does the command for every stack, in any order.

@@ -8,7 +8,7 @@ use crate::engine::variables::StackSecrets;
 use crate::error::Result;
 use crate::model::{Backend, Environment, Stack};
 use crate::process::Invocation;
-use crate::tofu::environment::with_http_backend;
+use crate::tofu::with_http_backend;
 
 impl Session {
     /// Returns a tofu call in the stack's folder, still without a subcommand.

@@ -19,8 +19,7 @@ use crate::error::{Error, Kind, Result};
 use crate::events::RunEvent;
 use crate::model::{Stack, StackId};
 use crate::process::Invocation;
-use crate::tofu::encryption::{PlanPart, StateKey, plan_key_command, with_plan_part};
-use crate::tofu::envelope::PlanForm;
+use crate::tofu::{PlanForm, PlanPart, StateKey, plan_key_command, with_plan_part};
 use crate::trust::UserKey;
 
 /// The variable by which tofu is told how to encrypt.

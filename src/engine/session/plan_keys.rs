@@ -7,11 +7,9 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
-use crate::model::Environment;
-use crate::model::fingerprint::hex;
+use crate::model::{Environment, hex};
 use crate::process;
-use crate::tofu::encryption::StateKey;
-use crate::tofu::{Flavour, Tofu};
+use crate::tofu::{Flavour, StateKey, Tofu};
 use crate::trust::UserKey;
 
 /// Where a plan that is about to be written will live.

@@ -30,8 +30,7 @@ use crate::stacks;
 use crate::stacks::EarlyVariables;
 use crate::state::{AwsSources, Embedded};
 use crate::tofu::call::Narration;
-use crate::tofu::environment::{child_environment, with_rare_collection};
-use crate::tofu::{Flavour, Tofu};
+use crate::tofu::{Flavour, Tofu, child_environment, with_rare_collection};
 
 /// Whether a command touches states.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

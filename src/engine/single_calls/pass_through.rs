@@ -11,11 +11,11 @@ use crate::engine::state_check::{note_state, require_states};
 use crate::engine::variables::{Unopened, early_sources, files_of, resolve_inputs, sources_of};
 use crate::error::{Exit, Result};
 use crate::model::{Backend, PlanMode, Stack, StackRun};
+use crate::process;
 use crate::process::Invocation;
-use crate::tofu::call;
+use crate::stacks;
 use crate::tofu::call::Evaluation;
-use crate::tofu::envelope::PlanForm;
-use crate::{process, stacks};
+use crate::tofu::{PlanForm, call};
 
 /// Lends the terminal to tofu in a stack's folder and returns tofu's own exit code.
 pub async fn pass_through(session: &Session, stack: &Stack, args: &[OsString]) -> Result<Exit> {

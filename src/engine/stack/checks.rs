@@ -13,8 +13,9 @@ use crate::events::RunEvent;
 use crate::model::{StackResult, Step};
 use crate::process;
 use crate::process::Raw;
+use crate::tofu;
+use crate::tofu::call;
 use crate::tofu::call::TestCall;
-use crate::tofu::{call, messages};
 
 impl StackLife<'_> {
     /// Checks the configuration; needs no backend and no credentials.
@@ -55,7 +56,7 @@ impl StackLife<'_> {
     /// Reads the one JSON document of `tofu validate`.
     fn validation(self, stdout: &Raw) -> TofuOutput {
         let mut diagnostics = Vec::new();
-        for diagnostic in messages::validation(stdout, &self.session.mask()) {
+        for diagnostic in tofu::validation_diagnostics(stdout, &self.session.mask()) {
             if !diagnostics.contains(&diagnostic) {
                 diagnostics.push(diagnostic);
             }

@@ -14,9 +14,8 @@ use crate::engine::variables::{Inputs, sources_of};
 use crate::error::Result;
 use crate::model::{Action, ChangeDetail, Step};
 use crate::process;
-use crate::tofu::call;
 use crate::tofu::call::{Narration, PlanCall, PlanMode};
-use crate::tofu::variables::VariableSource;
+use crate::tofu::{VariableSource, call};
 
 /// How a plan ended.
 enum PlanEnd {

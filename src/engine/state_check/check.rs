@@ -20,8 +20,7 @@ use crate::engine::calls::{LeftBehind, left_behind, way_along};
 use crate::engine::session::Session;
 use crate::engine::state_work::{broken_off, copies_of_this_checkout, release_left_behind};
 use crate::error::{Error, Result};
-use crate::model::project::LockFile;
-use crate::model::{Backend, Stack, StackError, StackId, quoted};
+use crate::model::{Backend, LockFile, Stack, StackError, StackId, quoted};
 use crate::stacks;
 use crate::state::{Moved, StateName, StateStatus};
 

@@ -14,8 +14,7 @@ use crate::engine::session::Session;
 use crate::engine::state_content::open_with_passphrase;
 use crate::error::{Error, Result};
 use crate::events::RunEvent;
-use crate::model::project::LockFile;
-use crate::model::{Backend, PlanMode, Stack, StackId};
+use crate::model::{Backend, LockFile, PlanMode, Stack, StackId};
 use crate::state::{Mark, StateName};
 
 /// How many states are looked at together.

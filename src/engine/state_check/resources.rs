@@ -11,7 +11,7 @@ use crate::engine::session::Session;
 use crate::engine::state_content::{open_with_passphrase, pull_state};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackError};
-use crate::tofu::envelope;
+use crate::tofu;
 
 /// Returns how many resources a stack has; data sources are none.
 pub async fn resources_of(session: &Session, stack: &Stack) -> Result<usize> {
@@ -47,7 +47,7 @@ pub async fn may_have_resources(session: &Session, stack: &Stack) -> bool {
         return false;
     }
     match read_nearby(session, stack).await {
-        Ok(Some(bytes)) if envelope::is_encrypted(&bytes) => is_remembered(&session.project, &stack.id),
+        Ok(Some(bytes)) if tofu::is_encrypted(&bytes) => is_remembered(&session.project, &stack.id),
         Ok(Some(bytes)) => count(&bytes).is_some_and(|resources| resources > 0),
         Ok(None) | Err(_) => false,
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::syntax;
-use crate::syntax::{Block, json};
+use crate::syntax::{Block, JsonNode, read_json};
 
 /// Returns that part of a file.
 ///
@@ -34,11 +34,11 @@ fn excerpt_of_hcl(text: &str, file: &Path) -> Result<String> {
 }
 
 fn excerpt_of_json(text: &str, file: &Path) -> Result<String> {
-    let (node, fault) = json::read(text);
+    let (node, fault) = read_json(text);
     if let Some(fault) = fault {
         return Err(Error::invalid(format!("`{}` cannot be read", file.display())).detail(fault.what));
     }
-    let listed = |nodes: &[&json::Node]| nodes.iter().map(|node| node.text()).collect::<Vec<_>>().join(", ");
+    let listed = |nodes: &[&JsonNode]| nodes.iter().map(|node| node.text()).collect::<Vec<_>>().join(", ");
     let terraform = node.all("terraform").into_iter().flat_map(|block| block.all("encryption"));
     let encryption: Vec<String> =
         terraform.map(|block| format!("{{\"encryption\": {}}}", block.text())).collect();

@@ -14,8 +14,7 @@ use crate::engine::session::Session;
 use crate::engine::stack::bare_run;
 use crate::engine::variables::{Subject, declares, with_early_values};
 use crate::error::{Error, Result, io};
-use crate::model::Stack;
-use crate::model::layout::is_tofu_file;
+use crate::model::{Stack, is_tofu_file};
 use crate::process::Invocation;
 use crate::syntax;
 

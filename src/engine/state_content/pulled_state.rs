@@ -9,7 +9,8 @@ use crate::engine::session::Session;
 use crate::engine::stack::prepared;
 use crate::error::{Result, io};
 use crate::model::{Stack, StackId};
-use crate::tofu::{call, envelope};
+use crate::tofu;
+use crate::tofu::call;
 
 /// Returns the state of a stack, decrypted; empty if there is none.
 pub async fn pull_state(session: &Session, id: &StackId) -> Result<Zeroizing<Vec<u8>>> {
@@ -45,5 +46,5 @@ async fn opened_by_tofu(session: &Session, stack: &Stack, bytes: &[u8]) -> Resul
 
 /// Opens a state with the passphrase in the stack's secrets, without tofu.
 pub fn open_with_passphrase(session: &Session, id: &StackId, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-    envelope::open(bytes, passphrase_of(session, id))
+    tofu::open_state(bytes, passphrase_of(session, id))
 }

@@ -7,8 +7,8 @@ use crate::engine::stack::bare_run;
 use crate::engine::variables::{Subject, declares};
 use crate::error::Result;
 use crate::model::Stack;
-use crate::tofu::encryption::StateKey;
-use crate::tofu::envelope;
+use crate::tofu;
+use crate::tofu::StateKey;
 
 /// How a state is encrypted before it leaves this machine.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl<'a> Sealing<'a> {
     pub fn sealed(&self, state: &[u8]) -> Result<Option<Zeroizing<Vec<u8>>>> {
         match self {
             Self::Plain => Ok(Some(Zeroizing::new(state.to_vec()))),
-            Self::Key(key) => envelope::seal(state, key).map(|bytes| Some(Zeroizing::new(bytes))),
+            Self::Key(key) => tofu::seal_state(state, key).map(|bytes| Some(Zeroizing::new(bytes))),
             Self::Foreign => Ok(None),
         }
     }

@@ -20,12 +20,12 @@ use crate::engine::state_check::{keep_safety_copy, note_lineage};
 use crate::engine::state_content::{EncryptionFolder, Sealing, open_state, pull_state, with_serial};
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Stack, StackId};
+use crate::process;
+use crate::stacks;
 use crate::stacks::NewBackend;
 use crate::state::Mark;
-use crate::tofu::call;
 use crate::tofu::call::{InitBackend, PushMode};
-use crate::tofu::envelope::is_encrypted;
-use crate::{process, stacks};
+use crate::tofu::{call, is_encrypted};
 
 /// Where a state goes, and how.
 #[derive(Debug)]

@@ -17,8 +17,9 @@ use crate::engine::stack::prepared;
 use crate::engine::state_content::{Sealing, passphrase_of, pull_state, with_serial};
 use crate::error::{Error, Result};
 use crate::model::{Safe, Stack, StackId};
+use crate::tofu;
+use crate::tofu::call;
 use crate::tofu::call::PushMode;
-use crate::tofu::{call, envelope};
 
 /// What became of a push.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ fn is_complete(state: &[u8]) -> bool {
 /// Refuses what tofu refuses: another lineage, a lower serial, other content under the same serial.
 fn check_import(there: Option<&[u8]>, new: &[u8], mode: PushMode, passphrase: Option<&str>) -> Result<()> {
     let (Some(there), PushMode::Careful) = (there, mode) else { return Ok(()) };
-    let there = envelope::open(there, passphrase)?;
+    let there = tofu::open_state(there, passphrase)?;
     let (Some(old), Some(given)) = (StateFacts::of(&there), StateFacts::of(new)) else { return Ok(()) };
     let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
     if old.lineage != given.lineage {

@@ -20,10 +20,8 @@ use crate::engine::variables::{
     NEXT_PASSPHRASE, PASSPHRASE, Passphrase, StackSecrets, StateKeys, no_passphrase, with_early_values,
 };
 use crate::error::{Error, Kind, Result};
-use crate::model::project::Encryption;
-use crate::model::{Stack, StackId, StackRun};
-use crate::tofu::encryption::{Before, SHORTEST_PASSPHRASE, StateKey};
-use crate::tofu::{Flavour, call};
+use crate::model::{Encryption, Stack, StackId, StackRun};
+use crate::tofu::{Flavour, SHORTEST_PASSPHRASE, StateBefore, StateKey, call};
 
 /// With which passphrase states are to be encrypted.
 #[derive(Clone)]
@@ -161,7 +159,7 @@ fn refused(message: impl Into<String>) -> Error {
 /// Rewrites one state, unless that was done before.
 pub async fn rewrite_state(session: &Session, rewrite: &Rewrite) -> Result<RewriteOutcome> {
     let stack = session.stack(&rewrite.stack)?;
-    let before = rewrite.old.as_ref().map_or(Before::Plain, Before::Key);
+    let before = rewrite.old.as_ref().map_or(StateBefore::Plain, StateBefore::Key);
     let strict = run_with(session, stack, &rewrite.key.setting());
     let tolerant = run_with(session, stack, &rewrite.key.migration(before));
     // Already `init` reads the state, so it too must be able to open what was.

@@ -16,14 +16,13 @@ use super::stack_secrets::StackSecrets;
 use super::var_files::var_files;
 use crate::engine::session::Session;
 use crate::error::Result;
-use crate::model::project::OutputRef;
-use crate::model::{Stack, StackId, StackRun};
+use crate::model::{OutputRef, Stack, StackId, StackRun};
 use crate::process::Invocation;
+use crate::stacks;
 use crate::stacks::EarlyVariables;
+use crate::syntax;
 use crate::syntax::Document;
-use crate::tofu::call;
-use crate::tofu::variables::{Assignment, VariableSource, to_tfvars};
-use crate::{stacks, syntax};
+use crate::tofu::{Assignment, VariableSource, call, to_tfvars};
 
 /// Gives a call, still without a subcommand, the variables that are evaluated early.
 pub async fn with_early_values(session: &Session, run: &StackRun, base: Invocation) -> Invocation {

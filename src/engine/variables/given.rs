@@ -16,11 +16,10 @@ use zeroize::Zeroizing;
 use super::stack_secrets::StackSecrets;
 use super::variable_flags::{Flag, flags};
 use crate::error::{Error, Result, io};
-use crate::model::fingerprint::hex;
-use crate::model::{Fingerprint, Stack, nearest};
-use crate::secrets::keyring::is_sealed;
+use crate::model::{Fingerprint, Stack, hex, nearest};
+use crate::secrets::is_sealed;
 use crate::stacks::EarlyVariables;
-use crate::tofu::variables::{Assignment, VariableSource, to_tfvars};
+use crate::tofu::{Assignment, VariableSource, to_tfvars};
 use crate::trust::UserKey;
 
 /// More is no list of variables.

@@ -9,8 +9,7 @@ use crate::engine::session::Session;
 use crate::error::Result;
 use crate::model::StackRun;
 use crate::syntax;
-use crate::syntax::json::Node;
-use crate::syntax::{Document, json};
+use crate::syntax::{Document, JsonNode, read_json};
 
 /// A larger file is no list of variables.
 const LARGEST: u64 = 10 * 1024 * 1024;
@@ -82,8 +81,8 @@ fn names_in_hcl(text: &str) -> Vec<String> {
 }
 
 fn names_in_json(text: &str) -> Vec<String> {
-    match json::read(text).0 {
-        Node::Object(entries) => entries.into_iter().map(|entry| entry.name).collect(),
+    match read_json(text).0 {
+        JsonNode::Object(entries) => entries.into_iter().map(|entry| entry.name).collect(),
         _ => Vec::new(),
     }
 }

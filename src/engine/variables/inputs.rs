@@ -12,10 +12,9 @@ use super::stack_secrets::{StackSecrets, variables_text};
 use crate::engine::calls::Stop;
 use crate::engine::session::Session;
 use crate::error::{Error, Result};
-use crate::model::project::OutputRef;
-use crate::model::{Fingerprint, Stack, StackRun};
+use crate::model::{Fingerprint, OutputRef, Stack, StackRun};
 use crate::stacks;
-use crate::tofu::variables::{Assignment, collect_literals};
+use crate::tofu::{Assignment, collect_literals};
 
 /// The resolved inputs of a stack.
 #[derive(Debug, Default)]

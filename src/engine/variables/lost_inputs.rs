@@ -13,8 +13,7 @@ use crate::engine::plan::SavedPlans;
 use crate::engine::session::Session;
 use crate::engine::stack::StackLife;
 use crate::error::{Error, Result};
-use crate::model::project::OutputRef;
-use crate::model::{PlanMode, StackRun, quoted};
+use crate::model::{OutputRef, PlanMode, StackRun, quoted};
 
 impl StackLife<'_> {
     /// Returns the values that the stack takes from others.

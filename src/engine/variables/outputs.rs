@@ -11,8 +11,7 @@ use crate::engine::stack::{bare_run, init_stack};
 use crate::engine::state_check::require_states;
 use crate::engine::state_content::open_state;
 use crate::error::{Error, Result};
-use crate::model::StackId;
-use crate::model::project::OutputRef;
+use crate::model::{OutputRef, StackId};
 use crate::process;
 use crate::tofu::call;
 

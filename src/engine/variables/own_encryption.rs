@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use crate::syntax;
-use crate::syntax::json::Node;
-use crate::syntax::{Block, json};
+use crate::syntax::{Block, JsonNode, read_json};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -63,10 +62,10 @@ fn said_in_hcl(text: &str, subject: Subject) -> (bool, bool) {
 }
 
 fn said_in_json(text: &str, subject: Subject) -> (bool, bool) {
-    let (node, fault) = json::read(text);
+    let (node, fault) = read_json(text);
     let terraform = node.all("terraform").into_iter();
     let mut encryption = terraform.flat_map(|block| block.all("encryption"));
-    let has = |block: &Node, kind| !block.all(kind).is_empty();
+    let has = |block: &JsonNode, kind| !block.all(kind).is_empty();
     (encryption.any(|block| subject.block().is_none_or(|kind| has(block, kind))), fault.is_none())
 }
 

@@ -14,19 +14,15 @@ use zeroize::Zeroizing;
 use super::secret_files::secret_files;
 use crate::error::{Error, Kind, Result};
 use crate::events::Events;
-use crate::model::project::Encryption;
-use crate::model::{Project, Stack, StackId};
-use crate::secrets::keyring::{Keyring, OpenedFile};
-use crate::secrets::sops::format::Format;
-use crate::secrets::sops::stores;
+use crate::model::{Encryption, Project, Stack, StackId};
+use crate::secrets::sops::{Format, stores};
 use crate::secrets::vault::is_vault;
+use crate::secrets::{Keyring, OpenedFile};
 use crate::stacks::SettingsBook;
 use crate::syntax;
-use crate::syntax::setting::Setting;
-use crate::syntax::{Attribute, Document, Fault};
-use crate::tofu::encryption::StateKey;
-use crate::tofu::variables;
-use crate::tofu::variables::Assignment;
+use crate::syntax::{Attribute, Document, Fault, Setting};
+use crate::tofu;
+use crate::tofu::{Assignment, StateKey};
 
 /// Keys that feed the environment instead of a variable.
 const RESERVED: [(&str, &str); 5] = [
@@ -365,5 +361,5 @@ fn unreadable(file: &std::path::Path) -> Error {
 pub(super) fn variables_text(secrets: &StackSecrets, others: &BTreeMap<String, Value>) -> Option<String> {
     let mut all = secrets.variables.clone();
     all.extend(others.iter().map(|(name, value)| (name.clone(), Assignment::Value(value.clone()))));
-    (!all.is_empty()).then(|| variables::to_tfvars(all.iter().map(|(name, value)| (name.as_str(), value))))
+    (!all.is_empty()).then(|| tofu::to_tfvars(all.iter().map(|(name, value)| (name.as_str(), value))))
 }

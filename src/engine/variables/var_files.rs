@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::secret_names::is_secret;
 use crate::error::{Error, Result, io};
 use crate::model::{StackId, quoted};
-use crate::secrets::keyring::is_sealed;
+use crate::secrets::is_sealed;
 
 /// Returns the variable files of a stack, relative to its folder.
 pub fn var_files(stack: &StackId, dir: &Path, named: &[String]) -> Result<Vec<PathBuf>> {

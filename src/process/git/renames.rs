@@ -21,7 +21,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use super::{Git, Paths, is_commit, parts};
-use crate::model::layout::{TOFU_ENDINGS, is_tofu_file};
+use crate::model::{TOFU_ENDINGS, is_tofu_file};
 use crate::process::Invocation;
 
 /// How far back a rename is looked for, in commits along first parents.

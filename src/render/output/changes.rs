@@ -1,7 +1,7 @@
 //! The difference between the generated files and the tree as it is: pure reading.
 //!
 //! Says for each file whether it is new, changed, the same, or gone, and which changes would
-//! undo what a person did. Nothing is written here. Begin at [`compare`].
+//! undo what a person did. Nothing is written here. Begin at [`compare_tree`].
 
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,7 +15,7 @@ use crate::render::regular_file::{open_regular, read_whole};
 
 /// What a `configure` would do to the tree.
 #[derive(Debug, Default)]
-pub struct Changes {
+pub struct TreeChanges {
     /// What is written or removed, by path.
     pub files: Vec<FileChange>,
     /// What a person did that stays, by path.
@@ -26,7 +26,7 @@ pub struct Changes {
     pub manifest: Manifest,
 }
 
-impl Changes {
+impl TreeChanges {
     /// Returns whether the tree is as the templates say.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.conflicts.is_empty()
@@ -52,12 +52,12 @@ pub struct Conflict {
     /// What would happen to it.
     pub change: FileChange,
     /// Why it stays.
-    pub reason: Reason,
+    pub reason: ConflictReason,
 }
 
 /// Why a file is not replaced.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Reason {
+pub enum ConflictReason {
     /// It was generated, and edited since.
     Edited,
     /// It was there before anything was generated.
@@ -74,7 +74,7 @@ pub enum Overwrite {
 }
 
 /// What a comparison is made with.
-pub struct Comparison<'a> {
+pub struct TreeComparison<'a> {
     /// The project's root.
     pub root: &'a Path,
     /// What was written last time.
@@ -85,15 +85,15 @@ pub struct Comparison<'a> {
     pub recorded: &'a dyn Fn(&Path) -> bool,
 }
 
-impl std::fmt::Debug for Comparison<'_> {
+impl std::fmt::Debug for TreeComparison<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Comparison").field("root", &self.root).finish_non_exhaustive()
+        f.debug_struct("TreeComparison").field("root", &self.root).finish_non_exhaustive()
     }
 }
 
 /// Compares the tree with what it should be.
-pub fn compare(with: &Comparison<'_>, files: &[GeneratedFile]) -> Result<Changes> {
-    let mut changes = Changes::default();
+pub fn compare_tree(with: &TreeComparison<'_>, files: &[GeneratedFile]) -> Result<TreeChanges> {
+    let mut changes = TreeChanges::default();
     let rendered: HashMap<&Path, &GeneratedFile> =
         files.iter().map(|file| (file.path.as_path(), file)).collect();
     refuse_impossible(files, &rendered)?;
@@ -113,9 +113,9 @@ pub fn compare(with: &Comparison<'_>, files: &[GeneratedFile]) -> Result<Changes
     Ok(changes)
 }
 
-impl Comparison<'_> {
+impl TreeComparison<'_> {
     /// `before` are the bytes and the mode of what is in the place of the file.
-    fn compare_file(&self, file: &GeneratedFile, before: Option<(Vec<u8>, u32)>, changes: &mut Changes) {
+    fn compare_file(&self, file: &GeneratedFile, before: Option<(Vec<u8>, u32)>, changes: &mut TreeChanges) {
         changes.manifest.add(&file.path, &file.bytes);
         changes.manifest.add_origin(&file.path, &file.origin);
         if before.as_ref().is_some_and(|(bytes, mode)| *bytes == file.bytes && *mode == file.mode) {
@@ -131,11 +131,16 @@ impl Comparison<'_> {
     }
 
     /// Looks at a file that was generated and no longer is.
-    fn compare_leftover(&self, path: &Path, folders: &mut Folders<'_>, changes: &mut Changes) -> Result<()> {
+    fn compare_leftover(
+        &self,
+        path: &Path,
+        folders: &mut Folders<'_>,
+        changes: &mut TreeChanges,
+    ) -> Result<()> {
         refuse_links(self.root, path, folders)?;
         // Something else may be there by now; it was not generated here, so it stays.
         let Found::File(before, mode) = look(&self.root.join(path))? else { return Ok(()) };
-        let reason = (!self.manifest.wrote(path, &before)).then_some(Reason::Edited);
+        let reason = (!self.manifest.wrote(path, &before)).then_some(ConflictReason::Edited);
         let change = FileChange { path: path.to_owned(), before: Some(before), after: None, mode };
         self.decide(change, reason, changes);
         Ok(())
@@ -175,7 +180,7 @@ impl Comparison<'_> {
         })
     }
 
-    fn decide(&self, change: FileChange, reason: Option<Reason>, changes: &mut Changes) {
+    fn decide(&self, change: FileChange, reason: Option<ConflictReason>, changes: &mut TreeChanges) {
         match reason {
             Some(reason) if self.overwrite == Overwrite::Never => {
                 changes.manifest.keep(&change.path, self.manifest);
@@ -185,14 +190,14 @@ impl Comparison<'_> {
         }
     }
 
-    fn reason_to_keep(&self, path: &Path, before: &[u8]) -> Option<Reason> {
+    fn reason_to_keep(&self, path: &Path, before: &[u8]) -> Option<ConflictReason> {
         if self.manifest.wrote(path, before) {
             return None;
         }
         if self.manifest.knows(path) {
-            return Some(Reason::Edited);
+            return Some(ConflictReason::Edited);
         }
-        (!(self.recorded)(path)).then_some(Reason::Foreign)
+        (!(self.recorded)(path)).then_some(ConflictReason::Foreign)
     }
 }
 

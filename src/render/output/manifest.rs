@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result, io};
-use crate::model::fingerprint::hex;
+use crate::model::hex;
 use crate::render::sources::Inputs;
 
 const VERSION: u32 = 1;

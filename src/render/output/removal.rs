@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::changes::{Changes, FileChange};
+use super::changes::{FileChange, TreeChanges};
 
 /// The fewest files that can be more than half of a tree.
 const FEWEST: usize = 2;
@@ -16,14 +16,14 @@ const FEWEST: usize = 2;
 #[derive(Debug, Eq, PartialEq)]
 pub struct Removal {
     /// The files, encrypted ones first, each by path.
-    pub files: Vec<Going>,
+    pub files: Vec<RemovedFile>,
     /// How many generated files there are before.
     pub total: usize,
 }
 
 /// A file that goes.
 #[derive(Debug, Eq, PartialEq)]
-pub struct Going {
+pub struct RemovedFile {
     /// Where it is, relative to the root.
     pub path: PathBuf,
     /// Whether it is encrypted.
@@ -32,7 +32,7 @@ pub struct Going {
 
 impl Removal {
     /// Returns what is removed; `None` if that is little. `is_encrypted` knows a file by name and content.
-    pub fn of(changes: &Changes, is_encrypted: &dyn Fn(&Path, &[u8]) -> bool) -> Option<Self> {
+    pub fn of(changes: &TreeChanges, is_encrypted: &dyn Fn(&Path, &[u8]) -> bool) -> Option<Self> {
         let mut moved = new_contents(changes);
         let going = |change: &FileChange| {
             let before = change.before.as_deref().filter(|_| change.after.is_none())?;
@@ -41,9 +41,9 @@ impl Removal {
                 return None;
             }
             let encrypted = is_encrypted(&change.path, before);
-            Some(Going { path: change.path.clone(), encrypted })
+            Some(RemovedFile { path: change.path.clone(), encrypted })
         };
-        let mut files: Vec<Going> = changes.files.iter().filter_map(going).collect();
+        let mut files: Vec<RemovedFile> = changes.files.iter().filter_map(going).collect();
         files.sort_by_key(|file| !file.encrypted);
         let had = |change: &&FileChange| change.before.is_some();
         let total = changes.unchanged
@@ -60,7 +60,7 @@ impl Removal {
 }
 
 /// Returns the contents of files that are new, and how many have each.
-fn new_contents(changes: &Changes) -> HashMap<&[u8], usize> {
+fn new_contents(changes: &TreeChanges) -> HashMap<&[u8], usize> {
     let mut contents = HashMap::new();
     for change in changes.files.iter().filter(|change| change.before.is_none()) {
         if let Some(after) = &change.after {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     fn removal(files: Vec<FileChange>, unchanged: usize) -> Option<Removal> {
-        let changes = Changes { files, unchanged, ..Changes::default() };
+        let changes = TreeChanges { files, unchanged, ..TreeChanges::default() };
         Removal::of(&changes, &|path, bytes| path.ends_with("s.sops.yaml") || bytes == b"sealed")
     }
 

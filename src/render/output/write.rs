@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::changes::{Changes, FileChange};
+use super::changes::{FileChange, TreeChanges};
 use super::manifest::Manifest;
 use crate::error::{Error, Result, io};
 use crate::render::sources::Inputs;
@@ -31,7 +31,7 @@ pub struct TreePlace<'a> {
 }
 
 /// Writes and removes what the changes say. If any of it cannot be written, nothing is changed.
-pub fn write_tree(place: TreePlace<'_>, changes: &Changes) -> Result<()> {
+pub fn write_tree(place: TreePlace<'_>, changes: &TreeChanges) -> Result<()> {
     if changes.files.is_empty() {
         return remember(place, &changes.manifest);
     }
@@ -54,7 +54,7 @@ pub fn write_tree(place: TreePlace<'_>, changes: &Changes) -> Result<()> {
 }
 
 /// Tells the manifest of old and new contents, before the first file changes.
-fn announce(place: TreePlace<'_>, changes: &Changes) -> Result<()> {
+fn announce(place: TreePlace<'_>, changes: &TreeChanges) -> Result<()> {
     // Until all of it is written, the tree is not made from what was read now.
     let mut both = changes.manifest.with_inputs(place.before.inputs());
     for path in place.before.paths().filter(|path| !both.knows(path)).collect::<Vec<_>>() {
@@ -203,7 +203,7 @@ fn remove_empty<'a>(folders: impl Iterator<Item = &'a Path>) {
 mod tests {
     use super::*;
     use crate::render::GeneratedFile;
-    use crate::render::output::changes::{Comparison, Overwrite, compare};
+    use crate::render::output::changes::{Overwrite, TreeComparison, compare_tree};
 
     struct Lab(tempfile::TempDir);
 
@@ -213,16 +213,16 @@ mod tests {
         }
 
         /// Compares and writes, as `configure` does.
-        fn configure(&self, files: &[(&str, &str)]) -> Result<Changes> {
+        fn configure(&self, files: &[(&str, &str)]) -> Result<TreeChanges> {
             let before = Manifest::load(&self.infra_dir())?;
             let files: Vec<GeneratedFile> = files.iter().map(generated).collect();
-            let with = Comparison {
+            let with = TreeComparison {
                 root: self.0.path(),
                 manifest: &before,
                 overwrite: Overwrite::Never,
                 recorded: &|_| false,
             };
-            let changes = compare(&with, &files)?;
+            let changes = compare_tree(&with, &files)?;
             let (root, inputs) = (self.0.path(), &Inputs::default());
             let place = TreePlace { root, infra_dir: &self.infra_dir(), before: &before, inputs };
             write_tree(place, &changes)?;
@@ -277,13 +277,13 @@ mod tests {
         lab.configure(&[("one", "old"), ("two", "old")]).unwrap();
         let before = Manifest::load(&lab.infra_dir()).unwrap();
         let new = [("one", "new"), ("two", "new")].iter().map(generated).collect::<Vec<_>>();
-        let with = Comparison {
+        let with = TreeComparison {
             root: lab.0.path(),
             manifest: &before,
             overwrite: Overwrite::Never,
             recorded: &|_| false,
         };
-        let changes = compare(&with, &new).unwrap();
+        let changes = compare_tree(&with, &new).unwrap();
         let (root, inputs) = (lab.0.path(), &Inputs::default());
         let place = TreePlace { root, infra_dir: &lab.infra_dir(), before: &before, inputs };
         announce(place, &changes).unwrap();

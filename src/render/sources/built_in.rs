@@ -22,7 +22,7 @@ macro_rules! embedded_files {
 pub(crate) use embedded_files;
 
 /// The names of the sets; the first is for projects that name none.
-pub const NAMES: [&str; 2] = ["proxmox-talos", "layered"];
+pub const TEMPLATE_SETS: [&str; 2] = ["proxmox-talos", "layered"];
 
 /// Returns the files of a set.
 pub fn built_in(name: &str) -> Option<Vec<SourceFile>> {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_set_holds_every_file_of_its_folder_and_no_other() {
-        for name in NAMES {
+        for name in TEMPLATE_SETS {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates").join(name);
             let mut found = BTreeMap::new();
             read(&folder, &folder, &mut found);
@@ -143,7 +143,8 @@ mod tests {
     fn a_name_that_is_no_set_is_none() {
         assert!(built_in("proxmox").is_none());
         assert!(
-            built_in(NAMES[0]).is_some_and(|files| files[0].origin.starts_with("built-in proxmox-talos/"))
+            built_in(TEMPLATE_SETS[0])
+                .is_some_and(|files| files[0].origin.starts_with("built-in proxmox-talos/"))
         );
     }
 
@@ -155,8 +156,8 @@ mod tests {
         };
         let example = include_bytes!("../../../examples/homelab/templates/config/text.partial.j2");
 
-        assert_eq!(text(NAMES[0]), text(NAMES[1]));
-        assert_eq!(text(NAMES[0]), example.as_slice());
+        assert_eq!(text(TEMPLATE_SETS[0]), text(TEMPLATE_SETS[1]));
+        assert_eq!(text(TEMPLATE_SETS[0]), example.as_slice());
     }
 
     fn read(dir: &Path, folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {

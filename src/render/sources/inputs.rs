@@ -12,8 +12,7 @@ use serde_json::json;
 
 use super::walk;
 use super::walk::{Listed, ListedKind};
-use crate::model::Fingerprint;
-use crate::model::project::ConfigureSettings;
+use crate::model::{ConfigureSettings, Fingerprint};
 use crate::render::jinja::MAX_FILE;
 use crate::render::plugin;
 use crate::render::regular_file::open_regular;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::walk;
-use crate::model::project::ConfigureSettings;
+use crate::model::ConfigureSettings;
 use crate::render::settings::{BUILT_IN, resolve};
 
 /// Returns the template that is written to a path, both below the root; the first input wins.

@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::built_in;
+use super::built_in::{TEMPLATE_SETS, built_in};
 use crate::error::{Error, Result, io};
 use crate::model::nearest;
 use crate::render::SourceFile;
@@ -58,9 +58,9 @@ impl Found<'_> {
     }
 
     fn built_in(&mut self, set: &str) -> Result<()> {
-        let files = built_in::built_in(set).ok_or_else(|| {
-            let near = nearest(set, built_in::NAMES).map(|name| format!("did you mean `{BUILT_IN}{name}`?"));
-            let names = built_in::NAMES.join("`, `");
+        let files = built_in(set).ok_or_else(|| {
+            let near = nearest(set, TEMPLATE_SETS).map(|name| format!("did you mean `{BUILT_IN}{name}`?"));
+            let names = TEMPLATE_SETS.join("`, `");
             Error::invalid(format!("there are no built-in templates `{set}`"))
                 .hint(near.unwrap_or_else(|| format!("there are `{names}`")))
         })?;

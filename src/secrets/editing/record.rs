@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, io};
-use crate::model::Fingerprint;
-use crate::model::fingerprint::hex;
+use crate::model::{Fingerprint, hex};
 use crate::process::{hostname, is_alive, random_bytes, started_at, this_process};
 
 /// How the folders are called, before process, start and chance.

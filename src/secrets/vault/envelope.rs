@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::model::fingerprint::hex;
+use crate::model::hex;
 
 /// How long the lines of the body are.
 const COLUMNS: usize = 80;

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::model::project::BackendConfig;
-use crate::model::{Backend, Fingerprint, Project, Stack, StackError};
+use crate::model::{Backend, BackendConfig, Fingerprint, Project, Stack, StackError};
 use crate::stacks::settings::SettingsBook;
 use crate::syntax;
-use crate::syntax::setting::{Setting, Settings, flatten};
+use crate::syntax::{Setting, Settings, flatten};
 
 /// Names of settings that nobody should write down in the clear.
 const SECRET: [&str; 8] = [

@@ -10,8 +10,7 @@ use super::state_key::{StateKey, renamed};
 use crate::error::Result;
 use crate::model::{Stack, StackId, without_dots};
 use crate::syntax;
-use crate::syntax::setting::Setting;
-use crate::syntax::{Block, Body};
+use crate::syntax::{Block, Body, Setting};
 
 /// A copy of a stack.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use crate::model::{Backend, Stack, quoted};
 use crate::stacks::choice::shortened;
 use crate::stacks::files::BackendBlock;
-use crate::syntax::setting::{flatten, with_paths};
+use crate::syntax::{flatten, with_paths};
 
 /// How many stacks are named in an advice.
 const SHOWN: usize = 5;
@@ -131,7 +131,8 @@ fn has(backend: &Backend, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::stacks::sample::stack;
-    use crate::syntax::setting::{Setting, Settings};
+    use crate::syntax::Setting;
+    use crate::syntax::Settings;
 
     /// Returns the risks of a stack with this block.
     fn risks(kind: &str, attributes: &[(&str, &str)]) -> Vec<StateRisk> {

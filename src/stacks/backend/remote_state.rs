@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::identity::{identity, identity_of};
 use crate::model::{Backend, Stack, StackId};
 use crate::stacks::files::RemoteState;
-use crate::syntax::setting::{Setting, flatten};
+use crate::syntax::{Setting, flatten};
 
 /// The states of all stacks whose identity is known.
 #[derive(Debug)]

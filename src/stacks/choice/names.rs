@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::stack::leading_number;
-use crate::model::{Stack, StackId, distance, nearest, tolerance};
+use crate::model::{Stack, StackId, distance, leading_number, nearest, tolerance};
 use crate::stacks::settings::{Pattern, is_glob};
 
 /// Why a name means nothing, or too much.

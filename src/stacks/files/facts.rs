@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::fingerprint::Fingerprint;
-use crate::syntax::setting::{Setting, Settings, one_line};
+use crate::model::Fingerprint;
+use crate::syntax::{Setting, Settings, one_line};
 
 /// Everything that matters about a folder before OpenTofu runs in it.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::tofu_files::in_reading_order;
-use crate::model::layout::is_tofu_file;
+use crate::model::is_tofu_file;
 
 /// The contents of a folder as far as finding stacks goes.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,7 @@
 
 use super::facts::{BackendBlock, Facts, ModuleBlock, RemoteState};
 use crate::syntax;
-use crate::syntax::setting::{Setting, Settings};
-use crate::syntax::{Attribute, Block, Body, Fault};
+use crate::syntax::{Attribute, Block, Body, Fault, Setting, Settings};
 
 /// Adds what a file says to the facts of its folder; returns where it makes no sense.
 pub fn read(text: &str, file: &str, facts: &mut Facts) -> Option<Fault> {

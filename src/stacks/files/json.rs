@@ -2,13 +2,11 @@
 //! by its labels. Begin at [`read`].
 
 use super::facts::{BackendBlock, Facts, ModuleBlock, RemoteState};
-use crate::syntax::json::{JsonEntry as Entry, Node};
-use crate::syntax::setting::{Setting, Settings};
-use crate::syntax::{Fault, json, line_and_column};
+use crate::syntax::{Fault, JsonEntry as Entry, JsonNode, Setting, Settings, line_and_column, read_json};
 
 /// Adds what a file says to the facts of its folder; returns where it makes no sense.
 pub fn read(text: &str, file: &str, facts: &mut Facts) -> Option<Fault> {
-    let (node, fault) = json::read(text);
+    let (node, fault) = read_json(text);
     Reader { text, file, facts }.body(&node);
     fault
 }
@@ -20,7 +18,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn body(&mut self, body: &Node) {
+    fn body(&mut self, body: &JsonNode) {
         for Entry { name, value, .. } in entries(body) {
             match name.as_str() {
                 "terraform" => self.terraform(value),
@@ -42,7 +40,7 @@ impl Reader<'_> {
         self.facts.add_variable(&block.name, has_default);
     }
 
-    fn terraform(&mut self, value: &Node) {
+    fn terraform(&mut self, value: &JsonNode) {
         for entry in entries(value) {
             match entry.name.as_str() {
                 "backend" => entries(&entry.value).into_iter().for_each(|block| self.backend(block)),
@@ -75,7 +73,7 @@ impl Reader<'_> {
         for block in entries(&kind.value) {
             let provider = entries(&block.value).into_iter().find(|entry| entry.name == "provider");
             let provider = provider.and_then(|entry| match &entry.value {
-                Node::Text(text) => Some(text.as_str()),
+                JsonNode::Text(text) => Some(text.as_str()),
                 _ => None,
             });
             self.facts.add_provider_of(&kind.name, provider);
@@ -106,43 +104,45 @@ impl Reader<'_> {
 }
 
 /// Returns the entries of an object, or of every object in a list; comments are left out.
-fn entries(value: &Node) -> Vec<&Entry> {
+fn entries(value: &JsonNode) -> Vec<&Entry> {
     match value {
-        Node::Object(found) => found.iter().filter(|entry| entry.name != "//").collect(),
-        Node::List(list) => list.iter().flat_map(entries).collect(),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::Deep => Vec::new(),
+        JsonNode::Object(found) => found.iter().filter(|entry| entry.name != "//").collect(),
+        JsonNode::List(list) => list.iter().flat_map(entries).collect(),
+        JsonNode::Null | JsonNode::Bool(_) | JsonNode::Number(_) | JsonNode::Text(_) | JsonNode::Deep => {
+            Vec::new()
+        }
     }
 }
 
-fn labels(value: &Node) -> impl Iterator<Item = String> {
+fn labels(value: &JsonNode) -> impl Iterator<Item = String> {
     entries(value).into_iter().map(|entry| entry.name.clone())
 }
 
-fn settings(value: &Node) -> Settings {
+fn settings(value: &JsonNode) -> Settings {
     let read = |entry: &Entry| Some((entry.name.clone(), setting(&entry.value)?));
     entries(value).into_iter().filter_map(read).collect()
 }
 
-fn setting(value: &Node) -> Option<Setting> {
+fn setting(value: &JsonNode) -> Option<Setting> {
     Some(match value {
-        Node::Null => return None,
-        Node::Bool(value) => Setting::Literal(value.to_string()),
-        Node::Number(text) => Setting::Literal(text.clone()),
-        Node::Text(text) if text.contains("${") || text.contains("%{") => {
+        JsonNode::Null => return None,
+        JsonNode::Bool(value) => Setting::Literal(value.to_string()),
+        JsonNode::Number(text) => Setting::Literal(text.clone()),
+        JsonNode::Text(text) if text.contains("${") || text.contains("%{") => {
             Setting::Expression(format!("\"{text}\""))
         }
-        Node::Text(text) => Setting::Literal(text.clone()),
-        Node::Object(_) => Setting::Map(settings(value)),
+        JsonNode::Text(text) => Setting::Literal(text.clone()),
+        JsonNode::Object(_) => Setting::Map(settings(value)),
         // A nested block may be written as a list of one.
-        Node::List(list) => match list.as_slice() {
-            [only @ Node::Object(_)] => Setting::Map(settings(only)),
+        JsonNode::List(list) => match list.as_slice() {
+            [only @ JsonNode::Object(_)] => Setting::Map(settings(only)),
             _ => Setting::Expression(list_text(list)),
         },
-        Node::Deep => Setting::Expression("…".to_owned()),
+        JsonNode::Deep => Setting::Expression("…".to_owned()),
     })
 }
 
-fn list_text(list: &[Node]) -> String {
+fn list_text(list: &[JsonNode]) -> String {
     let items = list.iter().map(|item| setting(item).map_or("null".to_owned(), |item| item.to_string()));
     format!("[{}]", items.collect::<Vec<_>>().join(","))
 }

@@ -11,7 +11,7 @@ use super::reading::{read_folder, read_folders};
 use super::source_template::possible_folders;
 use crate::model::without_dots;
 use crate::stacks::submodules::{FETCH_SUBMODULES, MissingSubmodule, missing_submodules};
-use crate::syntax::setting::Setting;
+use crate::syntax::Setting;
 
 /// Every folder that was read, by its absolute path.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use super::facts::{Facts, Unread};
 use super::folder::Folder;
 use super::tofu_files::is_json;
 use super::{hcl, json};
-use crate::model::fingerprint::Fingerprint;
+use crate::model::Fingerprint;
 use crate::syntax;
 use crate::syntax::{Fault, line_and_column};
 

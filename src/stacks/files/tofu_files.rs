@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::layout::{TOFU_ENDINGS, is_tofu_file};
+use crate::model::{TOFU_ENDINGS, is_tofu_file};
 
 /// Returns the names that OpenTofu reads, overrides last, each group by name.
 pub fn in_reading_order(names: &BTreeSet<String>) -> Vec<String> {

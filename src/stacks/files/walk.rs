@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::folder::Folder;
-use crate::model::layout::{is_module_folder, is_skipped_folder};
+use crate::model::{is_module_folder, is_skipped_folder};
 
 /// How many folders are looked at outside the stack root, where only a remark is at stake.
 const OUTSIDE_LIMIT: usize = 2_000;

@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::model::project::OutputRef;
-use crate::model::{Project, Stack, StackId, StackSettings};
+use crate::model::{OutputRef, Project, Stack, StackId, StackSettings};
 use crate::stacks::choice::{Miss, find, find_one, near};
 use crate::stacks::settings::{Pattern, SettingsBook, is_glob, settings_for};
 

@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 use super::declared::inputs_by;
 use super::graph::Graph;
 use crate::error::Result;
-use crate::model::project::Layers;
-use crate::model::{Project, Stack, StackId};
+use crate::model::{Layers, Project, Stack, StackId};
 use crate::stacks::settings::SettingsBook;
 
 /// Returns the stacks that depend on chosen ones by an edge, over any number of steps, and are not chosen.

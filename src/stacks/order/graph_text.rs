@@ -6,8 +6,7 @@ use std::fmt::Write;
 
 use super::graph::{Graph, closure};
 use super::run_order::nested_neighbours;
-use crate::model::project::Layers;
-use crate::model::{Project, Stack, StackId};
+use crate::model::{Layers, Project, Stack, StackId};
 use crate::stacks::choice::layer_segment;
 
 /// The stacks of each layer, those without a layer first.

@@ -9,9 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::Graph;
 use crate::error::{Error, Result};
-use crate::model::project::Layers;
-use crate::model::stack::leading_number;
-use crate::model::{Project, Stack, StackId};
+use crate::model::{Layers, Project, Stack, StackId, leading_number};
 
 /// Whether stacks are built up or taken down.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use semver::Version;
 
 use super::release_source::ReleaseSource;
-use crate::model::project::TofuSettings;
-use crate::model::{Clock, Environment};
+use crate::model::{Clock, Environment, TofuSettings};
 use crate::process::Interrupts;
 use crate::tofu::version::{Flavour, Identity};
 

@@ -12,8 +12,7 @@ use reqwest::{Client, NoProxy, Proxy, Response, StatusCode, Url};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result, io};
-use crate::model::Environment;
-use crate::model::fingerprint::hex;
+use crate::model::{Environment, hex};
 use crate::tofu::binary::Progress;
 
 /// How long a host may take to answer the phone.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result, io};
-use crate::model::fingerprint::hex;
+use crate::model::hex;
 use crate::tofu::binary::Tofu;
 
 /// The receipt's file name.

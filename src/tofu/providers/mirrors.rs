@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::Environment;
 use crate::syntax;
-use crate::syntax::setting::Setting;
-use crate::syntax::{Block, Document};
+use crate::syntax::{Block, Document, Setting};
 
 /// How deep a package lies: host, namespace, name, version, platform.
 const DEPTH: usize = 5;

@@ -12,8 +12,7 @@ use crate::engine;
 use crate::engine::{KeptStates, Session, SessionParts, StackSecrets, StateNeed};
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::model::project::LockFile;
-use crate::model::{Backend, Project, StackError, StackId, counted, few, quoted};
+use crate::model::{Backend, LockFile, Project, StackError, StackId, counted, few, quoted};
 use crate::process::Git;
 use crate::tofu::Tofu;
 

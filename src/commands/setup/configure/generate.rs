@@ -12,10 +12,9 @@ use crate::error::{Error, Result};
 use crate::model::{Project, Values};
 use crate::project;
 use crate::render;
-use crate::render::changes::Overwrite;
 use crate::render::settings::resolve;
 use crate::render::{
-    Engine, GeneratedFile, Inputs, RenderSettings, SourceFile, Surroundings, evaluate_derivations,
+    Engine, GeneratedFile, Inputs, Overwrite, RenderSettings, SourceFile, Surroundings, evaluate_derivations,
     load_inputs, render_tree,
 };
 use crate::report::{Tone, Verbosity};

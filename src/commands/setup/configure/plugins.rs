@@ -3,8 +3,7 @@
 
 use crate::commands::{Context, trust};
 use crate::error::Result;
-use crate::model::project::PythonPlugins;
-use crate::model::{Project, Values};
+use crate::model::{Project, PythonPlugins, Values};
 use crate::render::plugin::{Permission, PluginCall, Plugins};
 use crate::render::{RenderSettings, plugin};
 use crate::report::{Asking, Tone};

@@ -4,13 +4,9 @@
 use crate::commands::Context;
 use crate::error::{Error, Result};
 use crate::model::{Project, counted};
-use crate::render::Inputs;
-use crate::render::changes::{Changes, Overwrite};
-use crate::render::diff::is_secret;
-use crate::render::manifest::Manifest;
-use crate::render::removal::{Going, Removal};
+use crate::render::{Inputs, Manifest, Overwrite, Removal, RemovedFile, TreeChanges, is_secret_file};
 use crate::report::{Asking, Tone, confirm};
-use crate::secrets::keyring::is_sealed;
+use crate::secrets::is_sealed;
 
 /// How many files are named.
 const NAMED: usize = 12;
@@ -27,11 +23,11 @@ pub(super) struct Made<'a> {
 }
 
 /// Returns what goes, where it is much and nobody forced it.
-pub(super) fn much(changes: &Changes, overwrite: Overwrite) -> Option<Removal> {
+pub(super) fn much(changes: &TreeChanges, overwrite: Overwrite) -> Option<Removal> {
     if overwrite == Overwrite::Force {
         return None;
     }
-    Removal::of(changes, &|path, bytes| is_secret(path) || is_sealed(path, bytes))
+    Removal::of(changes, &|path, bytes| is_secret_file(path) || is_sealed(path, bytes))
 }
 
 /// Asks whether the files may go; an error where they may not.
@@ -80,7 +76,7 @@ pub(super) fn words(removal: &Removal) -> String {
 }
 
 fn names(removal: &Removal) -> Vec<String> {
-    let name = |file: &Going| {
+    let name = |file: &RemovedFile| {
         let mark = if file.encrypted { " (encrypted)" } else { "" };
         format!("{}{mark}", file.path.display())
     };

@@ -8,15 +8,11 @@ use zeroize::Zeroizing;
 use crate::commands::{Context, trust};
 use crate::error::{Error, Kind, Result, io};
 use crate::model::Project;
-use crate::render::GeneratedFile;
-use crate::render::changes::Overwrite;
-use crate::render::diff::is_secret;
+use crate::render::{GeneratedFile, Overwrite, is_secret_file};
 use crate::report::passphrase_prompt;
-use crate::secrets::keyring::{KeyPlaces, Keyring, layout};
-use crate::secrets::sealing::{rules_above, seal_output};
 use crate::secrets::sops::creation_rules::rule_for;
-use crate::secrets::sops::format::Format;
-use crate::secrets::sops::{Input, stores};
+use crate::secrets::sops::{Format, Input, stores};
+use crate::secrets::{KeyPlaces, Keyring, rules_above, seal_output, sops_layout};
 
 /// Encrypts what must not be written in the clear.
 pub(super) async fn seal_secrets(
@@ -25,14 +21,14 @@ pub(super) async fn seal_secrets(
     overwrite: Overwrite,
     context: &Context,
 ) -> Result<()> {
-    if !files.iter().any(|file| is_secret(&file.path)) {
+    if !files.iter().any(|file| is_secret_file(&file.path)) {
         return Ok(());
     }
     let prompt = passphrase_prompt(context.asking());
     let keyring = Keyring::load(key_places(project, context), &prompt).await;
     let rules = rendered_rules(files);
     let sealer = Sealer { project, rules, keyring: &keyring, overwrite, context };
-    for file in files.iter_mut().filter(|file| is_secret(&file.path)) {
+    for file in files.iter_mut().filter(|file| is_secret_file(&file.path)) {
         file.bytes = sealer.seal(file).await?;
     }
     Ok(())
@@ -58,7 +54,7 @@ impl Sealer<'_> {
             name: &file.path.display().to_string(),
             format,
             bytes: &plain,
-            layout: layout(&self.project.root, format)?,
+            layout: sops_layout(&self.project.root, format)?,
         };
         stores::load(input.format, &plain).map_err(|error| {
             Error::invalid(format!("`{}` renders to what cannot be encrypted", file.origin)).detail(format!(

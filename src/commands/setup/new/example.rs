@@ -5,7 +5,7 @@
 
 use super::folder::{Access, NewFile};
 use crate::error::{Error, Result};
-use crate::render::built_in::{EmbeddedFile, built_in, embedded_files};
+use crate::render::{EmbeddedFile, built_in, embedded_files};
 use crate::secrets::identities::FreshKey;
 
 /// The names of the examples, the simplest first.

@@ -6,8 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, io};
-use crate::model::Backend;
-use crate::model::layout::is_tofu_file;
+use crate::model::{Backend, is_tofu_file};
 use crate::stacks;
 use crate::stacks::Relocation;
 

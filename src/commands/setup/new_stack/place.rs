@@ -6,8 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use super::is_taken;
 use crate::commands::loaded_project::Workspace;
 use crate::error::{Error, Result};
-use crate::model::layout::CONVENTIONAL_ROOTS;
-use crate::model::{Stack, StackId};
+use crate::model::{CONVENTIONAL_ROOTS, Stack, StackId};
 
 /// The place of a new stack.
 #[derive(Debug)]

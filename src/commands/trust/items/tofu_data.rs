@@ -12,8 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::commands::Context;
 use crate::engine;
 use crate::error::{Error, Result, io};
-use crate::model::fingerprint::hex;
-use crate::model::{Project, Stack};
+use crate::model::{Project, Stack, hex};
 use crate::process::Git;
 use crate::trust::{Thing, ThingKind, UserKey};
 

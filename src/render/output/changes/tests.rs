@@ -24,9 +24,9 @@ fn known(files: &[(&str, &str)]) -> Manifest {
     manifest
 }
 
-fn changes(root: &Path, manifest: &Manifest, files: &[GeneratedFile]) -> Changes {
-    let with = Comparison { root, manifest, overwrite: Overwrite::Never, recorded: &|_| false };
-    compare(&with, files).unwrap()
+fn changes(root: &Path, manifest: &Manifest, files: &[GeneratedFile]) -> TreeChanges {
+    let with = TreeComparison { root, manifest, overwrite: Overwrite::Never, recorded: &|_| false };
+    compare_tree(&with, files).unwrap()
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn what_a_person_did_is_a_conflict_unless_it_is_forced() {
     let files = [generated("edited", "2"), generated("foreign", "2")];
 
     let found = changes(root.path(), &manifest, &files);
-    let forced = Comparison {
+    let forced = TreeComparison {
         root: root.path(),
         manifest: &manifest,
         overwrite: Overwrite::Force,
@@ -61,9 +61,9 @@ fn what_a_person_did_is_a_conflict_unless_it_is_forced() {
     };
 
     let reasons: Vec<_> = found.conflicts.iter().map(|conflict| conflict.reason).collect();
-    assert_eq!(reasons, [Reason::Edited, Reason::Foreign, Reason::Edited]);
+    assert_eq!(reasons, [ConflictReason::Edited, ConflictReason::Foreign, ConflictReason::Edited]);
     assert!(found.files.is_empty() && found.manifest.wrote(Path::new("edited"), b"1"));
-    assert_eq!(compare(&forced, &files).unwrap().files.len(), 3);
+    assert_eq!(compare_tree(&forced, &files).unwrap().files.len(), 3);
 }
 
 #[test]
@@ -71,14 +71,14 @@ fn a_file_that_version_control_has_may_be_replaced_the_first_time() {
     let root = tree(&[("main.tf", "from a colleague")]);
     let manifest = Manifest::default();
     let recorded = |_: &Path| true;
-    let with = Comparison {
+    let with = TreeComparison {
         root: root.path(),
         manifest: &manifest,
         overwrite: Overwrite::Never,
         recorded: &recorded,
     };
 
-    let found = compare(&with, &[generated("main.tf", "new")]).unwrap();
+    let found = compare_tree(&with, &[generated("main.tf", "new")]).unwrap();
 
     assert_eq!((found.files.len(), found.conflicts.len()), (1, 0));
 }
@@ -88,15 +88,15 @@ fn nothing_is_generated_through_a_link_or_over_one() {
     let root = tree(&[]);
     std::os::unix::fs::symlink("/tmp", root.path().join("link")).unwrap();
     let manifest = Manifest::default();
-    let with = Comparison {
+    let with = TreeComparison {
         root: root.path(),
         manifest: &manifest,
         overwrite: Overwrite::Force,
         recorded: &|_| false,
     };
 
-    let through = compare(&with, &[generated("link/x", "1")]).unwrap_err();
-    let over = compare(&with, &[generated("link", "1")]).unwrap_err();
+    let through = compare_tree(&with, &[generated("link/x", "1")]).unwrap_err();
+    let over = compare_tree(&with, &[generated("link", "1")]).unwrap_err();
 
     assert!(through.to_string().contains("through the link"), "{through}");
     assert!(over.to_string().contains("a link is there"), "{over}");
@@ -106,16 +106,16 @@ fn nothing_is_generated_through_a_link_or_over_one() {
 fn what_cannot_be_written_side_by_side_or_is_not_ours_is_refused_before_anything() {
     let root = tree(&[]);
     let manifest = Manifest::default();
-    let with = Comparison {
+    let with = TreeComparison {
         root: root.path(),
         manifest: &manifest,
         overwrite: Overwrite::Force,
         recorded: &|_| false,
     };
 
-    let both = compare(&with, &[generated("dd", "1"), generated("dd/x", "2")]).unwrap_err();
-    let own = compare(&with, &[generated(".infra/generated.json", "1")]).unwrap_err();
-    let git = compare(&with, &[generated(".git/hooks/pre-commit", "1")]).unwrap_err();
+    let both = compare_tree(&with, &[generated("dd", "1"), generated("dd/x", "2")]).unwrap_err();
+    let own = compare_tree(&with, &[generated(".infra/generated.json", "1")]).unwrap_err();
+    let git = compare_tree(&with, &[generated(".git/hooks/pre-commit", "1")]).unwrap_err();
 
     assert!(both.to_string().contains("templates/dd.j2` and `templates/dd/x.j2"), "{both}");
     assert!(own.to_string().contains("no place") && git.to_string().contains("no place"));
@@ -125,15 +125,16 @@ fn what_cannot_be_written_side_by_side_or_is_not_ours_is_refused_before_anything
 fn a_list_that_names_files_which_were_never_generated_removes_none_of_them() {
     let root = tree(&[(".git/HEAD", "main"), ("sub/.git/HEAD", "main"), (".infra/x", "main")]);
     let manifest = known(&[(".git/HEAD", "main"), ("sub/.git/HEAD", "main"), (".infra/x", "main")]);
-    let with = Comparison {
+    let with = TreeComparison {
         root: root.path(),
         manifest: &manifest,
         overwrite: Overwrite::Force,
         recorded: &|_| false,
     };
 
-    let found = compare(&with, &[]).unwrap();
-    let outside = compare(&Comparison { manifest: &known(&[("../x", "1")]), ..with }, &[]).unwrap_err();
+    let found = compare_tree(&with, &[]).unwrap();
+    let outside =
+        compare_tree(&TreeComparison { manifest: &known(&[("../x", "1")]), ..with }, &[]).unwrap_err();
 
     assert!(found.is_empty() && !found.manifest.knows(Path::new(".git/HEAD")));
     assert!(outside.to_string().contains("leaves the project"), "{outside}");
@@ -145,13 +146,13 @@ fn a_folder_of_generated_files_may_become_a_file_and_the_other_way_round() {
     let manifest = known(&[("q/x", "1"), ("r", "1"), ("s/x", "1")]);
 
     let found = changes(root.path(), &manifest, &[generated("q", "2"), generated("r/y", "2")]);
-    let with = Comparison {
+    let with = TreeComparison {
         root: root.path(),
         manifest: &manifest,
         overwrite: Overwrite::Never,
         recorded: &|_| false,
     };
-    let refused = compare(&with, &[generated("s", "2")]).unwrap_err();
+    let refused = compare_tree(&with, &[generated("s", "2")]).unwrap_err();
 
     let paths: Vec<_> = found.files.iter().map(|file| file.path.to_str().unwrap()).collect();
     assert_eq!(paths, ["q", "q/x", "r", "r/y", "s/x"]);

@@ -82,6 +82,7 @@ enum Mode {
 #[derive(Debug, Subcommand)]
 enum Command {
     New(commands::new::NewArgs),
+    Ci(commands::ci::CiArgs),
     NewStack(commands::new_stack::NewStackArgs),
     Configure(commands::configure::ConfigureArgs),
     Up(commands::up::UpArgs),
@@ -198,6 +199,7 @@ fn start(cli: Cli, command: String, env: Environment, clock: Clock, terminal: Te
 async fn dispatch(command: Command, context: &Context) -> Result<Exit> {
     match command {
         Command::New(args) => commands::new::run(&args, context),
+        Command::Ci(args) => commands::ci::run(args, context).await,
         Command::NewStack(args) => commands::new_stack::run(&args, context),
         Command::Configure(args) => commands::configure::run(&args, context).await,
         Command::Up(args) => commands::up::run(args, context).await,

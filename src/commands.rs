@@ -18,6 +18,7 @@ mod begin;
 mod beginnings;
 mod borrowed_folder;
 mod choice;
+pub mod ci;
 pub mod completions;
 pub mod configure;
 pub mod deps;

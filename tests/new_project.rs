@@ -88,7 +88,8 @@ fn every_example_has_data_templates_a_workflow_and_a_private_key() {
 
         place.run(".", &format!("new lab --example {example}")).succeeds();
 
-        for file in ["infra.yaml", "cluster.yaml", "nodes.yaml", ".gitignore", ".github/workflows/infra.yaml"]
+        for file in
+            ["infra.yaml", "cluster.yaml", "nodes.yaml", ".gitignore", ".github/workflows/infra-review.yaml"]
         {
             assert!(place.has(&format!("lab/{file}")), "{example}: {file}");
         }

@@ -100,6 +100,28 @@ impl Git {
         Some(Self { top: top.to_owned(), below, env, interrupts })
     }
 
+    /// Returns the folder with `.git`.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Returns those of some paths below the folder that git is told to leave out, whether they are there or not.
+    pub async fn ignored(&self, paths: impl Iterator<Item = &PathBuf>) -> Option<Vec<PathBuf>> {
+        // It ends paths by a zero byte only where they come by standard input; a name with a control
+        // character is quoted here, and so is none of those that were asked about.
+        let call =
+            self.call_about(Paths::Patterns, &["core.quotePath=false".into()], "check-ignore").arg("--");
+        let captured =
+            capture(call.args(paths.map(|path| self.below.join(path))), &self.interrupts).await.ok()?;
+        let answer = match captured.status.code() {
+            // None of them.
+            Some(1) => &[],
+            Some(0) => captured.stdout.unmasked(),
+            _ => return None,
+        };
+        Some(answer.split(|byte| *byte == b'\n').filter_map(|path| self.below_folder(path)).collect())
+    }
+
     /// Returns the commit and what differs from it, in the files that git knows.
     pub async fn status(&self) -> Option<GitStatus> {
         let options = ["--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=no"];

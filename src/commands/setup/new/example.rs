@@ -3,7 +3,10 @@
 //!
 //! A test holds the list of files against the folder `examples`. Begin at [`find`].
 
+use std::path::Path;
+
 use super::folder::{Access, NewFile};
+use crate::commands::gitops::{Forge, Layout, Rendering, WorkflowFile, workflows};
 use crate::error::{Error, Result};
 use crate::render::{EmbeddedFile, built_in, embedded_files};
 use crate::secrets::identities::FreshKey;
@@ -28,14 +31,10 @@ const NAME: &str =
 const WORDS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
 
 const GITIGNORE: &str = include_str!("gitignore");
-const WORKFLOW: &str = include_str!("ci.yaml");
 
 /// Where data holds credentials, git does not get it.
 const GITIGNORE_DATA: &str =
     "\n# Holds credentials; what is rendered from it holds them encrypted.\ncluster.yaml\n";
-
-/// Where git has the data, the rendered files can be checked against it.
-const WORKFLOW_DATA: &str = "      - run: infra configure --check\n";
 
 /// An example.
 #[derive(Debug)]
@@ -87,9 +86,10 @@ impl Example {
             key_file,
             file(".sops.yaml", sops_rules(&key.recipient).as_bytes()),
             file(".gitignore", self.gitignore().as_bytes()),
-            file(".github/workflows/infra.yaml", self.workflow().as_bytes()),
         ];
-        own.chain(templates).chain(common).collect()
+        let workflows = self.workflows();
+        let workflows = workflows.iter().map(|workflow| file(workflow.path, workflow.text.as_bytes()));
+        own.chain(templates).chain(common).chain(workflows).collect()
     }
 
     fn gitignore(&self) -> String {
@@ -99,11 +99,13 @@ impl Example {
         }
     }
 
-    fn workflow(&self) -> String {
-        match self.data {
-            Data::Plain => format!("{WORKFLOW}{WORKFLOW_DATA}"),
-            Data::Secret => WORKFLOW.to_owned(),
-        }
+    /// Returns the workflows; where git has the data, the rendered files are checked against it.
+    fn workflows(&self) -> Vec<WorkflowFile> {
+        let rendering = match self.data {
+            Data::Plain => Rendering::Checked,
+            Data::Secret => Rendering::Given,
+        };
+        workflows(Forge::Github, &Layout { branch: "main", folder: Path::new(""), rendering })
     }
 }
 

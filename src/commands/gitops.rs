@@ -1,0 +1,7 @@
+//! The commands of a team that reviews changes: what a change affects, whether it is sound, what it would do,
+//! told where people review; workflows of forges, and what other tools need of it.
+
+mod ci;
+
+pub use ci::{CiArgs, run as ci};
+pub(super) use ci::{Forge, Layout, Rendering, WorkflowFile, workflows};

@@ -1,0 +1,247 @@
+//! The whole way with the real tofu, by the steps of GitHub's workflows: branch, review, merge, apply, drift.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the product's rules, not the tests'"
+)]
+
+mod support;
+
+#[path = "ci_init/artifacts.rs"]
+mod artifacts;
+#[path = "support/forge.rs"]
+mod forge;
+#[path = "ci_init/runner.rs"]
+mod runner;
+#[path = "ci_init/workflow.rs"]
+mod workflow;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use artifacts::Artifacts;
+use forge::{FakeForge, Kind};
+use runner::{Ended, Runner};
+use support::Project;
+use workflow::{Workflow, written};
+
+const OWN_PULL_REQUEST: &str = "(github.event_name == 'merge_group' || github.event.pull_request.head.repo.full_name == \
+                                github.repository) && '.' || ''";
+
+fn stack(input: &str) -> String {
+    format!("terraform {{\n  backend \"http\" {{}}\n}}\n\nresource \"terraform_data\" \"it\" {{\n  input = \"{input}\"\n}}\n")
+}
+
+/// A repository on a forge, and a person's clone of it.
+struct Lab {
+    lab: Project,
+    bare: PathBuf,
+    key: String,
+    clones: std::cell::Cell<usize>,
+}
+
+impl Lab {
+    fn new() -> Self {
+        let lab = Project::new();
+        let above = lab.root().parent().unwrap().to_owned();
+        let bare = above.join("bare.git");
+        let keygen = lab.run("secrets keygen --output ../bundle.key").succeeds();
+        let said = keygen.stdout + &keygen.stderr;
+        let recipient = said.split_whitespace().map(|word| word.trim_matches('`')).find(|word| word.starts_with("age1"));
+        let store = above.join("states");
+        let lab = lab
+            .config(&format!(
+                "name: lab\nstate:\n  store: {}\nbundle:\n  recipients: [{}]\n",
+                store.display(),
+                recipient.expect("a public half")
+            ))
+            .file(".gitignore", ".infra/\n.terraform/\n")
+            .stack("01-base/one", &stack("one"))
+            .stack("02-apps/two", &stack("two"));
+        lab.run("ci init github").succeeds();
+        lab.git(&["init", "-q", "-b", "main"]);
+        lab.run("apply --all --yes").succeeds();
+        lab.git(&["add", "."]);
+        lab.git(&["commit", "-qm", "lab"]);
+        lab.git(&["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
+        lab.git(&["remote", "add", "origin", bare.to_str().unwrap()]);
+        lab.git(&["fetch", "-q", "origin"]);
+        let key = std::fs::read_to_string(above.join("bundle.key")).unwrap();
+        Self { lab, bare, key, clones: std::cell::Cell::new(0) }
+    }
+
+    /// Commits a change on a branch and pushes it; returns its head.
+    fn propose(&self, branch: &str, path: &str, text: &str) -> String {
+        self.lab.git(&["checkout", "-q", "-B", branch, "origin/main"]);
+        self.lab.write(path, text);
+        self.lab.git(&["add", "."]);
+        self.lab.git(&["commit", "-qm", branch]);
+        self.lab.git(&["push", "-q", "-f", "origin", branch]);
+        let head = self.commit("HEAD");
+        // The forge makes the merge commit that a pull request's run checks out.
+        self.lab.git(&["checkout", "-q", "--detach", "origin/main"]);
+        self.lab.git(&["merge", "-q", "--no-ff", "--no-edit", &head]);
+        self.lab.git(&["push", "-q", "-f", "origin", "HEAD:refs/pull/7/merge"]);
+        head
+    }
+
+    /// Merges as the forge does, all commits as one; returns what was on main before, and what is now.
+    fn squash(&self, branch: &str) -> (String, String) {
+        let before = self.commit("origin/main");
+        self.lab.git(&["checkout", "-q", "-B", "main", "origin/main"]);
+        self.lab.git(&["merge", "-q", "--squash", branch]);
+        self.lab.git(&["commit", "-qm", "merged"]);
+        self.lab.git(&["push", "-q", "origin", "main"]);
+        self.lab.git(&["fetch", "-q", "origin"]);
+        (before, self.commit("HEAD"))
+    }
+
+    fn commit(&self, name: &str) -> String {
+        self.lab.git(&["rev-parse", name]).trim().to_owned()
+    }
+
+    /// Returns a fresh checkout, as deep as a workflow says.
+    fn checkout(&self, reference: &str, depth: u32) -> PathBuf {
+        self.clones.set(self.clones.get() + 1);
+        let folder = self.bare.parent().unwrap().join(format!("job-{}/checkout", self.clones.get()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let git = |args: &[&str]| {
+            let done = Command::new("git").args(args).current_dir(&folder).output().unwrap();
+            assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        };
+        let url = format!("file://{}", self.bare.display());
+        git(&["init", "-q"]);
+        git(&["remote", "add", "origin", &url]);
+        let depth = if depth == 0 { Vec::new() } else { vec![format!("--depth={depth}")] };
+        let depth = depth.iter().map(String::as_str);
+        let all = if depth.len() == 0 { vec!["+refs/heads/*:refs/remotes/origin/*"] } else { Vec::new() };
+        let what = format!("+{reference}:refs/remotes/pull/checkout");
+        git(&["fetch", "-q"].into_iter().chain(depth).chain(["origin", &what]).chain(all).collect::<Vec<_>>());
+        git(&["checkout", "-q", "--detach", "refs/remotes/pull/checkout"]);
+        folder
+    }
+
+    fn workflow(&self, name: &str) -> Workflow {
+        written(self.lab.root()).into_iter().find(|file| file.name == name).expect("a workflow")
+    }
+
+    /// Returns a runner with what every job has.
+    fn runner(&self, artifacts: &str) -> Runner {
+        let above = self.bare.parent().unwrap();
+        let programs = above.join("programs");
+        std::fs::create_dir_all(&programs).unwrap();
+        let link = programs.join("infra");
+        if !link.exists() {
+            std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_infra"), &link).unwrap();
+        }
+        let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+        Runner::new(above.join(artifacts))
+            .env("PATH", path)
+            .env("XDG_STATE_HOME", above.join("runner-state").display().to_string())
+            .env("GITHUB_ACTIONS", "true")
+            .env("GITHUB_REPOSITORY", "dana/lab")
+            .value("github.event.merge_group.base_sha", "")
+            .value("secrets.SOPS_AGE_KEY", "")
+            .value(OWN_PULL_REQUEST, ".")
+    }
+
+    /// Runs the review of a pull request, every job of it, and returns what the jobs said.
+    fn review(&self, artifacts: &str, forge: &FakeForge, head: &str) -> (Vec<String>, Ended) {
+        let workflow = self.workflow("infra-review.yaml");
+        let event = self.bare.with_file_name("event.json");
+        let told = serde_json::json!({"number": 7, "pull_request": {"number": 7, "head": {"sha": head}}});
+        std::fs::write(&event, told.to_string()).unwrap();
+        forge.head_is(head);
+        let runner = self
+            .runner(artifacts)
+            .env("GITHUB_EVENT_NAME", "pull_request")
+            .env("GITHUB_EVENT_PATH", event.display().to_string())
+            .env("GITHUB_REF", "refs/pull/7/merge")
+            .env("GITHUB_BASE_REF", "main")
+            .env("GITHUB_API_URL", forge.root())
+            .value("github.token", forge::TOKEN)
+            .value("hashFiles('lint.sarif') != ''", "true");
+        let merge = |depth| self.checkout("refs/pull/7/merge", depth);
+        let changed = runner.run(&workflow, "changed", &merge(0)).succeeds();
+        let found = changed.outputs["stacks"].clone();
+        runner.run(&workflow, "check", &merge(0)).succeeds();
+        let stacks: Vec<String> = serde_json::from_str(&found).expect("a matrix");
+        for (index, stacks) in stacks.iter().enumerate() {
+            let job = runner.clone().value("matrix.stacks", stacks).value("strategy.job-index", index.to_string());
+            job.run(&workflow, "plan", &merge(2)).succeeds();
+        }
+        let runner = runner.value("needs.changed.outputs.stacks != '[]'", if found == "[]" { "false" } else { "true" });
+        let comment = runner.run(&workflow, "comment", &merge(2));
+        (stacks, comment)
+    }
+
+    /// Runs the workflow of a merge.
+    fn merge(&self, artifacts: &str, server: &Artifacts, (before, after): (&str, &str)) -> Ended {
+        let runner = self
+            .runner(artifacts)
+            .env("GITHUB_SHA", after)
+            .env("GITHUB_API_URL", server.root())
+            .value("github.token", artifacts::TOKEN)
+            .value("github.event.before", before)
+            .value("secrets.SOPS_AGE_KEY", &self.key);
+        runner.run(&self.workflow("infra-apply.yaml"), "apply", &self.checkout("refs/heads/main", 0))
+    }
+}
+
+#[test]
+fn a_reviewed_change_is_applied_exactly_and_an_unreviewed_one_never() {
+    let lab = Lab::new();
+    let (forge, server) = (FakeForge::start(Kind::Github, "dana/lab"), Artifacts::start());
+
+    // Reviewed: only the stack that is touched is planned, and the plan stands in one comment.
+    let head = lab.propose("more", "infrastructure/02-apps/two/main.tf", &stack("more"));
+    let (stacks, comment) = lab.review("first", &forge, &head);
+    comment.succeeds();
+    assert_eq!(stacks, ["02-apps/two"]);
+    let comments = forge.comments();
+    assert_eq!(comments.len(), 1);
+    assert!(comments[0].text.contains("02-apps/two"), "{}", comments[0].text);
+    assert!(Command::new("grep").args(["-rq", "terraform_data"]).arg(first_bundle(&lab, "first")).status().unwrap().code() == Some(1));
+
+    // Merged: exactly that is applied, once.
+    let (before, after) = lab.squash("more");
+    server.merged(&after, &head);
+    server.succeeded("pull_request", &head, &lab.bare.with_file_name("first"));
+    lab.merge("none", &server, (&before, &after)).succeeds();
+    assert_eq!(server.faults(), Vec::<String>::new());
+    lab.lab.run("plan --all --detailed-exitcode").succeeds();
+
+    // A push that nobody reviewed changes nothing; one that touches no stack is no error.
+    lab.lab.git(&["checkout", "-q", "-B", "direct", "origin/main"]);
+    lab.lab.write("README.md", "# lab\n");
+    lab.lab.git(&["add", "."]);
+    lab.lab.git(&["commit", "-qm", "words"]);
+    lab.lab.git(&["push", "-q", "origin", "HEAD:main"]);
+    lab.lab.git(&["fetch", "-q", "origin"]);
+    let words = lab.commit("HEAD");
+    let ended = lab.merge("none", &server, (&after, &words)).succeeds();
+    assert!(ended.log.contains("no stack is affected"), "{}", ended.log);
+    lab.lab.write("infrastructure/01-base/one/main.tf", &stack("sneaked"));
+    lab.lab.git(&["commit", "-qam", "sneaked"]);
+    lab.lab.git(&["push", "-q", "origin", "HEAD:main"]);
+    lab.lab.git(&["fetch", "-q", "origin"]);
+    let ended = lab.merge("none", &server, (&words, &lab.commit("HEAD")));
+    assert!(!ended.succeeded && ended.log.contains("no reviewed plan"), "{}", ended.log);
+    lab.lab.run("plan 01-base/one --detailed-exitcode").exits(2);
+
+    // At night the merge that was never applied is named.
+    let drift = lab
+        .runner("none")
+        .env("GITHUB_API_URL", forge.root())
+        .value("github.token", forge::TOKEN)
+        .run(&lab.workflow("infra-drift.yaml"), "drift", &lab.checkout("refs/heads/main", 2))
+        .succeeds();
+    assert!(drift.log.contains("not applied") || forge.issues().is_empty(), "{}", drift.log);
+}
+
+fn first_bundle(lab: &Lab, artifacts: &str) -> PathBuf {
+    let folder: &Path = &lab.bare.with_file_name(artifacts);
+    folder.join("infra-0/infra.bundle")
+}

@@ -29,7 +29,7 @@ pub use lock::{Holder, LockHolder, LockInfo, MOVED, ProcessPlace, StateLock};
 pub use paths::without_dots;
 pub use project::{Project, StackSettings};
 pub use run::{
-    Diagnostic, PlanMode, RunCommand, RunPlan, RunReport, Severity, StackError, StackReport, StackResult,
+    Diagnostic, PlanMode, RunCommand, RunOrigin, RunPlan, RunReport, Severity, StackError, StackReport, StackResult,
     StackRun, Staying, Step, TestCounts, few, is_in,
 };
 pub use safe::{Mask, Safe};

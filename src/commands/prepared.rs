@@ -82,9 +82,7 @@ impl Prepared {
     /// Returns how the run behaves beyond what its plan says.
     pub fn options(&self, request: &Request, context: &Context) -> RunOptions {
         let (project, stacks) = (&self.workspace.project, self.chosen.len());
-        // Sorts by time, and two runs in one millisecond still differ.
-        let now = context.clock.now().strftime("%Y%m%dT%H%M%S%.3f").to_string();
-        let run_id = format!("{now}-{}", process::this_process());
+        let run_id = new_run_id(context);
         RunOptions {
             private_dir: project.runs_dir().join(&run_id).join("plans"),
             run_id,
@@ -110,6 +108,12 @@ impl Prepared {
             },
         }
     }
+}
+
+/// Returns an id that sorts by time; two runs in one millisecond still differ.
+pub(super) fn new_run_id(context: &Context) -> String {
+    let now = context.clock.now().strftime("%Y%m%dT%H%M%S%.3f").to_string();
+    format!("{now}-{}", process::this_process())
 }
 
 /// Returns how many stacks run at once: as the command line says, or the project, or what the machine bears.

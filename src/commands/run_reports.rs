@@ -2,12 +2,15 @@
 
 use super::Context;
 use super::again::works_here;
+use super::beginnings::root_of;
 use super::request::Request;
+use super::run_origin::origin_of;
 use super::workspace::Workspace;
 use crate::engine::RunOptions;
 use crate::error::Result;
-use crate::model::{RunCommand, RunPlan, quoted};
+use crate::model::{RunCommand, RunPlan, RunReport, quoted};
 use crate::process;
+use crate::project;
 use crate::report::{
     Asking, Begun, Console, JsonLines, MarkdownSummary, Passed, PlanOutput, Report, RunRecord, Scope,
 };
@@ -15,7 +18,7 @@ use crate::tofu::call::PlanMode;
 use crate::trust::UserKey;
 
 /// Makes everything that listens to a run.
-pub(super) fn reports(
+pub(super) async fn reports(
     workspace: &Workspace,
     plan: &RunPlan,
     options: &RunOptions,
@@ -24,7 +27,14 @@ pub(super) fn reports(
 ) -> Result<Vec<Box<dyn Report>>> {
     let (runs_dir, args) = (workspace.project.runs_dir(), &request.run);
     let process = process::this_holder(Some(options.run_id.clone()));
-    let begun = Begun { command: plan.command, mode: request.mode, removed: request.removed, process };
+    let begun = Begun {
+        command: plan.command,
+        mode: request.mode,
+        removed: request.removed,
+        project: Some(plan.project.clone()),
+        origin: origin_of(plan.command, &workspace.project, context).await,
+        process,
+    };
     let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
     let console = Console::new(context.terminal, plans).showing(request.details);
@@ -38,6 +48,21 @@ pub(super) fn reports(
         reports.push(Box::new(JsonLines::new(context.terminal)));
     }
     Ok(reports)
+}
+
+/// Records a plan of no stacks.
+pub(super) async fn record_nothing(report: &RunReport, mode: PlanMode, context: &Context) -> Result<()> {
+    let project = project::load(&root_of(context)?)?;
+    let begun = Begun {
+        command: report.command,
+        mode,
+        removed: false,
+        project: Some(project.name.clone()),
+        origin: origin_of(report.command, &project, context).await,
+        process: process::this_holder(Some(report.run_id.clone())),
+    };
+    RunRecord::begin(&project.runs_dir(), &report.run_id, &begun)?.finish(report);
+    Ok(())
 }
 
 /// Returns with which words the stacks of the run can be chosen again.

@@ -4,20 +4,20 @@
 use super::Context;
 use super::again::check_can_ask;
 use super::begin::shared_states;
-use super::prepared::{Preparation, Prepared, prepare};
+use super::prepared::{Preparation, Prepared, new_run_id, prepare};
 use super::request::{Request, check_arguments};
-use super::run_reports::reports;
+use super::run_reports::{record_nothing, reports};
 use crate::engine;
 use crate::error::{Exit, Result};
 use crate::events::Events;
-use crate::model::RunReport;
+use crate::model::{RunCommand, RunReport};
 use crate::report::listen;
 
 /// Runs a request to its exit code.
 pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     let prepared = match prepare(&mut request, context).await? {
         Preparation::Run(prepared) => prepared,
-        Preparation::Nothing => return Ok(end_without_run(&request, context)),
+        Preparation::Nothing => return end_without_run(&request, context).await,
         Preparation::Lost(exit) => return Ok(exit),
     };
     if request.run.dry_run {
@@ -53,7 +53,7 @@ async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Resul
         }
     };
     let Prepared { workspace, plan, .. } = prepared;
-    let reports = reports(workspace, plan, &options, request, context)?;
+    let reports = reports(workspace, plan, &options, request, context).await?;
     let running = async move {
         let report = engine::run(&session, plan, &options, check).await;
         session.close().await;
@@ -63,21 +63,27 @@ async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Resul
     Ok(report)
 }
 
-/// Ends where there is nothing to run: that is no run, and none is recorded.
-fn end_without_run(request: &Request, context: &Context) -> Exit {
+/// Ends where there is nothing to run: that is no run, and none is recorded, but of a plan.
+///
+/// Whoever reads the newest plan later must not take an older one for it.
+async fn end_without_run(request: &Request, context: &Context) -> Result<Exit> {
     context.terminal.note("no stacks, so nothing was run");
+    let is_kept = request.command == RunCommand::Plan && !request.run.resume && !request.run.dry_run;
+    let report = RunReport {
+        run_id: if is_kept { new_run_id(context) } else { String::new() },
+        command: request.command,
+        started: context.clock.now(),
+        duration_s: 0.0,
+        exit_code: Exit::OK.0,
+        stacks: Vec::new(),
+    };
+    if is_kept {
+        record_nothing(&report, request.mode, context).await?;
+    }
     if request.run.json {
-        let report = RunReport {
-            run_id: String::new(),
-            command: request.command,
-            started: context.clock.now(),
-            duration_s: 0.0,
-            exit_code: Exit::OK.0,
-            stacks: Vec::new(),
-        };
         print_report(&report, context);
     }
-    Exit::OK
+    Ok(Exit::OK)
 }
 
 fn print_report(report: &RunReport, context: &Context) {

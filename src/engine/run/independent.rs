@@ -125,7 +125,8 @@ fn listed(ids: &[&StackId]) -> String {
 
 fn planned_report(run: &StackRun, planned: &Planned) -> StackReport {
     let result = if planned.record.is_empty() { StackResult::NoChanges } else { StackResult::Succeeded };
-    report(run, result).with_changes(&planned.record.changes)
+    let report = report(run, result).with_changes(&planned.record.changes);
+    StackReport { state: planned.record.state.clone(), ..report }
 }
 
 /// Outputs that only the files changed are no drift.

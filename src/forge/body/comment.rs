@@ -269,8 +269,15 @@ fn plan(stack: &PlannedStack) -> Option<Part> {
     let id = stack.report.id.as_str();
     let title = format!("{} {}", html_code(id), stack.report.counts());
     let lines: Vec<String> = stack.text.iter().flat_map(|line| line.split(['\n', '\r']).map(str::to_owned)).collect();
+    let lines: Vec<String> = lines.into_iter().skip_while(|line| is_before_plan(line)).collect();
     let whole = fold(&title, &fence("", &lines));
     Some(Part { name: id.to_owned(), whole, lines: Some((title, lines)) })
+}
+
+/// Returns whether a line only tells how tofu came to its plan.
+fn is_before_plan(line: &str) -> bool {
+    let words = [": Refreshing state...", ": Reading...", ": Still reading...", ": Read complete after "];
+    line.trim().is_empty() || words.iter().any(|words| line.contains(words))
 }
 
 fn rendered_part(diff: &str) -> Part {

@@ -29,8 +29,8 @@ pub use lock::{Holder, LockHolder, LockInfo, MOVED, ProcessPlace, StateLock};
 pub use paths::without_dots;
 pub use project::{Project, StackSettings};
 pub use run::{
-    Diagnostic, PlanMode, RunCommand, RunOrigin, RunPlan, RunReport, Severity, StackError, StackReport, StackResult,
-    StackRun, Staying, Step, TestCounts, few, is_in,
+    Diagnostic, PlanMode, RunCommand, RunOrigin, RunPlan, RunReport, Severity, StackError, StackReport,
+    StackResult, StackRun, Staying, Step, TestCounts, few, is_in,
 };
 pub use safe::{Mask, Safe};
 pub use stack::{Stack, StackId, StackWorkspace, WorkspaceOrigin};

@@ -41,7 +41,10 @@ fn planned() -> &'static Project {
         lab.write("infrastructure/02-apps/replaced/main.tf", &stack("two"));
         lab.write("infrastructure/02-apps/shrunk/main.tf", SIMPLE);
         lab.write("infrastructure/03-new/fresh/main.tf", SIMPLE);
-        lab.write("infrastructure/03-new/broken/main.tf", "terraform {\n  backend \"http\" {}\n}\nresource \"nonsense\" {}\n");
+        lab.write(
+            "infrastructure/03-new/broken/main.tf",
+            "terraform {\n  backend \"http\" {}\n}\nresource \"nonsense\" {}\n",
+        );
         lab.run("plan --all").exits(1);
         lab
     })
@@ -106,7 +109,9 @@ impl Job {
 
     fn start(&self, args: &[&str]) -> Running {
         let mut command = support::infra();
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CI_") || name.starts_with("GITEA_")) {
+        for (name, _) in
+            std::env::vars().filter(|(name, _)| name.starts_with("CI_") || name.starts_with("GITEA_"))
+        {
             command.env_remove(name);
         }
         command.arg("comment").args(args).current_dir(self.dir.path()).envs(self.env.iter().cloned());
@@ -153,7 +158,10 @@ fn rows(body: &str) -> Vec<&str> {
 }
 
 fn row_of<'a>(body: &'a str, stack: &str) -> &'a str {
-    rows(body).into_iter().find(|row| row.contains(stack)).unwrap_or_else(|| panic!("no row of {stack}\n{body}"))
+    rows(body)
+        .into_iter()
+        .find(|row| row.contains(stack))
+        .unwrap_or_else(|| panic!("no row of {stack}\n{body}"))
 }
 
 /// Returns a body without what stands in fences.
@@ -179,7 +187,10 @@ fn a_comment_says_what_the_plans_do_and_what_is_lost_first() {
     let lines: Vec<&str> = body.lines().collect();
     assert_eq!(lines[0], "<!-- infra:comment project=\"lab\" -->");
     assert!(lines[1].starts_with("| stack |"), "{body}");
-    assert!(row_of(&body, "02-apps/replaced").ends_with("| ⚠ `02-apps/replaced` | replaces | 0 | 0 | 0 | 1 |"), "{body}");
+    assert!(
+        row_of(&body, "02-apps/replaced").ends_with("| ⚠ `02-apps/replaced` | replaces | 0 | 0 | 0 | 1 |"),
+        "{body}"
+    );
     assert!(row_of(&body, "02-apps/shrunk").contains("destroys"), "{body}");
     assert!(row_of(&body, "03-new/broken").contains("✗ failed"), "{body}");
     assert_eq!(row_of(&body, "03-new/fresh"), "| `03-new/fresh` | creates | 1 | 0 | 0 | 0 |");
@@ -191,7 +202,12 @@ fn a_comment_says_what_the_plans_do_and_what_is_lost_first() {
         assert!(body.find(address).unwrap() < fold, "{address} is below the fold\n{body}");
     }
     assert!(body.contains("nonsense") && body.contains("terraform_data.thing will be created"), "{body}");
-    assert!(!["cut", "truncated", "omitted", "full plan"].iter().any(|word| outside_of_fences(&body).contains(word)), "{body}");
+    assert!(
+        !["cut", "truncated", "omitted", "full plan"]
+            .iter()
+            .any(|word| outside_of_fences(&body).contains(word)),
+        "{body}"
+    );
 }
 
 #[test]
@@ -261,10 +277,16 @@ fn flags_are_enough_and_win_over_the_surroundings() {
     let forge = FakeForge::start(Kind::Gitea, "dana/lab");
     let report = newest_run(planned()).display().to_string();
     let root = format!("{}/", forge.root());
-    let args = ["--forge", "gitea", "--repo", "dana/lab", "--pr", "3", "--api-url", &root, "--report", &report];
+    let args =
+        ["--forge", "gitea", "--repo", "dana/lab", "--pr", "3", "--api-url", &root, "--report", &report];
 
     Job::new().env("GITEA_TOKEN", TOKEN).comment(&args).succeeds();
-    Job::new().env("GITEA_TOKEN", TOKEN).env("GITLAB_CI", "true").env("CI_PROJECT_ID", "1").comment(&args).succeeds();
+    Job::new()
+        .env("GITEA_TOKEN", TOKEN)
+        .env("GITLAB_CI", "true")
+        .env("CI_PROJECT_ID", "1")
+        .comment(&args)
+        .succeeds();
     let missing = Job::new().env("GITHUB_TOKEN", TOKEN).comment(&args).exits(77);
 
     assert_eq!((forge.comments().len(), forge.comments()[0].below), (1, 3));
@@ -361,15 +383,20 @@ fn a_limit_is_waited_for_and_one_that_takes_too_long_is_refused_at_once() {
     let forge = FakeForge::start(Kind::Github, "dana/lab");
     let now = jiff::Timestamp::now().as_second();
     let limited = json!({"message": "You have exceeded a secondary rate limit."});
-    forge
-        .fail(Fault::on("GET", 403).header("retry-after", "1").body(limited.clone()))
-        .fail(Fault::on("POST", 429).header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", now.to_string()).body(limited));
+    forge.fail(Fault::on("GET", 403).header("retry-after", "1").body(limited.clone())).fail(
+        Fault::on("POST", 429)
+            .header("x-ratelimit-remaining", "0")
+            .header("x-ratelimit-reset", now.to_string())
+            .body(limited),
+    );
     let job = Job::on_github(&forge);
 
     job.comment_planned().succeeds();
     let begun = std::time::Instant::now();
     let later = (now + 1800).to_string();
-    forge.fail(Fault::on("PATCH", 403).header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", later));
+    forge.fail(
+        Fault::on("PATCH", 403).header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", later),
+    );
     let refused = job.comment_planned().exits(69);
 
     assert!(begun.elapsed().as_secs() < 20);
@@ -410,7 +437,12 @@ fn refusals_name_their_cause() {
     let cases = [
         (Fault::on("GET", 401).body(json!({"message": "Bad credentials"})), 77, "GITHUB_TOKEN"),
         (Fault::on("GET", 404).body(json!({"message": "Not Found"})), 69, "dana/lab"),
-        (Fault::on("POST", 403).body(json!({"message": "Unable to create comment because issue is locked."})), 77, "locked"),
+        (
+            Fault::on("POST", 403)
+                .body(json!({"message": "Unable to create comment because issue is locked."})),
+            77,
+            "locked",
+        ),
         (Fault::on("POST", 422).body(json!({"message": "Validation Failed"})), 1, "does not take the text"),
     ];
     for (fault, code, cause) in cases {
@@ -436,7 +468,9 @@ fn a_renamed_repository_is_followed_and_another_host_gets_no_token() {
     let other = FakeForge::start(Kind::Github, "dana/lab");
     for status in [301, 302, 307, 308] {
         let to = format!("{}/repos/dana/lab/issues/7/comments", other.root());
-        forge.fail(Fault::on("GET", status).header("location", &to)).fail(Fault::on("GET", status).header("location", &to));
+        forge
+            .fail(Fault::on("GET", status).header("location", &to))
+            .fail(Fault::on("GET", status).header("location", &to));
         let refused = job.comment(&["--report", &report]);
         assert_eq!(refused.code, Some(77), "{refused}");
         refused.stderr_has("another host");
@@ -450,7 +484,10 @@ fn a_renamed_repository_is_followed_and_another_host_gets_no_token() {
 #[test]
 fn an_event_without_a_pull_request_is_refused_and_a_number_helps() {
     let forge = FakeForge::start(Kind::Github, "dana/lab");
-    for event in [json!({"merge_group": {"head_sha": "b".repeat(40)}}), json!({"before": "0".repeat(40), "after": "b".repeat(40)})] {
+    for event in [
+        json!({"merge_group": {"head_sha": "b".repeat(40)}}),
+        json!({"before": "0".repeat(40), "after": "b".repeat(40)}),
+    ] {
         let job = Job::on_github(&forge);
         std::fs::write(job.path("event.json"), event.to_string()).unwrap();
 
@@ -478,13 +515,28 @@ fn a_job_token_of_gitlab_alone_is_told_to_be_none() {
 fn a_proxy_of_the_environment_is_used_in_either_case() {
     let forge = FakeForge::start(Kind::Gitea, "dana/lab");
     let report = newest_run(planned()).display().to_string();
-    let args = ["--forge", "gitea", "--repo", "dana/lab", "--pr", "3", "--api-url", "http://git.invalid/git/api/v1", "--report", &report];
+    let args = [
+        "--forge",
+        "gitea",
+        "--repo",
+        "dana/lab",
+        "--pr",
+        "3",
+        "--api-url",
+        "http://git.invalid/git/api/v1",
+        "--report",
+        &report,
+    ];
     for name in ["HTTP_PROXY", "http_proxy"] {
         Job::new().env("GITEA_TOKEN", TOKEN).env(name, forge.address()).comment(&args);
-        let through = forge.requests("GET").into_iter().any(|request| request.path.starts_with("http://git.invalid/"));
+        let through =
+            forge.requests("GET").into_iter().any(|request| request.path.starts_with("http://git.invalid/"));
         assert!(through, "{name}");
     }
-    let direct = Job::new().env("GITEA_TOKEN", TOKEN).env("HTTP_PROXY", forge.address()).env("no_proxy", "git.invalid");
+    let direct = Job::new()
+        .env("GITEA_TOKEN", TOKEN)
+        .env("HTTP_PROXY", forge.address())
+        .env("no_proxy", "git.invalid");
     let before = forge.requests("").len();
     direct.comment(&args).exits(69).stderr_has("git.invalid");
     assert_eq!(forge.requests("").len(), before);
@@ -497,7 +549,10 @@ fn no_token_is_told_however_much_is_told() {
     let report = newest_run(planned()).display().to_string();
 
     let job = Job::on_github(&forge).env("INFRA_LOG", "trace");
-    for run in [job.comment(&["-vvv", "--report", &report]), job.comment(&["-vvv", "--dry-run", "--report", &report])] {
+    for run in [
+        job.comment(&["-vvv", "--report", &report]),
+        job.comment(&["-vvv", "--dry-run", "--report", &report]),
+    ] {
         assert!(!run.stderr.contains(TOKEN) && !run.stdout.contains(TOKEN), "{run}");
         assert!(run.stderr.len() > 100 || !run.stdout.is_empty());
     }
@@ -509,7 +564,16 @@ fn no_token_is_told_however_much_is_told() {
 fn names_and_texts_of_others_mean_nothing() {
     let job = Job::new();
     let evil = [
-        "a|b", "c`d", "</details>", "@dana", "x\n/close\n| y |", "#12", "<!-- x -->", "\u{202e}rl", "``e``", "![x](https://evil/p.png)",
+        "a|b",
+        "c`d",
+        "</details>",
+        "@dana",
+        "x\n/close\n| y |",
+        "#12",
+        "<!-- x -->",
+        "\u{202e}rl",
+        "``e``",
+        "![x](https://evil/p.png)",
     ];
     let changes = lost(&["terraform_data.a[\"```\"]".to_owned(), "x\n/merge".to_owned()]);
     let stacks: Vec<Value> = evil.iter().map(|id| told(id, "succeeded", [1, 0, 2, 0], &changes)).collect();
@@ -530,7 +594,18 @@ fn names_and_texts_of_others_mean_nothing() {
     assert!(body.contains("`````\n/close"), "{body}");
     let forge = FakeForge::start(Kind::Gitlab, "1");
     let root = forge.root();
-    let args = ["--forge", "gitlab", "--repo", "1", "--pr", "3", "--api-url", &root, "--report", &report.display().to_string()];
+    let args = [
+        "--forge",
+        "gitlab",
+        "--repo",
+        "1",
+        "--pr",
+        "3",
+        "--api-url",
+        &root,
+        "--report",
+        &report.display().to_string(),
+    ];
     Job::new().env("GITLAB_TOKEN", TOKEN).comment(&args).succeeds();
     assert_eq!(forge.comments().len(), 1);
 }
@@ -540,10 +615,12 @@ fn a_comment_that_has_no_room_keeps_what_is_lost_and_says_that_it_is_cut() {
     let forge = FakeForge::start(Kind::Github, "dana/lab");
     let job = Job::on_github(&forge);
     let id = |number: usize| format!("02-platforms/stack-{number:03}");
-    let text = format!("{}\n", "  + a line of a plan that is long enough — to fill the room".repeat(2)).repeat(60);
+    let text =
+        format!("{}\n", "  + a line of a plan that is long enough — to fill the room".repeat(2)).repeat(60);
     let stacks: Vec<Value> = (0..60)
         .map(|number| {
-            let addresses: Vec<String> = (0..6).map(|of| format!("module.m{number}.terraform_data.gone[{of}]")).collect();
+            let addresses: Vec<String> =
+                (0..6).map(|of| format!("module.m{number}.terraform_data.gone[{of}]")).collect();
             told(&id(number), "succeeded", [0, 0, 6, 0], &lost(&addresses))
         })
         .collect();
@@ -562,7 +639,8 @@ fn a_comment_that_has_no_room_keeps_what_is_lost_and_says_that_it_is_cut() {
         for of in 0..6 {
             assert!(body.contains(&format!("module.m{number}.terraform_data.gone[{of}]")));
         }
-        let whole = std::fs::read_to_string(job.path("whole").join(format!("02-platforms%2Fstack-{number:03}.txt")));
+        let whole =
+            std::fs::read_to_string(job.path("whole").join(format!("02-platforms%2Fstack-{number:03}.txt")));
         assert_eq!(whole.unwrap(), text);
     }
     outside_of_fences(body);
@@ -571,13 +649,18 @@ fn a_comment_that_has_no_room_keeps_what_is_lost_and_says_that_it_is_cut() {
 #[test]
 fn one_plan_that_is_too_long_shows_its_beginning() {
     let job = Job::new();
-    let text: String = (0..4000).map(|number| format!("  + line {number} `````` of a very long plan\n")).collect();
+    let text: String =
+        (0..4000).map(|number| format!("  + line {number} `````` of a very long plan\n")).collect();
     let stacks = json!([told("a", "succeeded", [1, 0, 0, 0], &json!([]))]);
     let report = job.report("long", "lab", &stacks, &[("a", &text)]);
 
     let body = job.dry(&report);
 
-    assert!(body.len() <= 65_536 && body.contains("line 0 ") && body.contains("**This comment is cut**"), "{}", body.len());
+    assert!(
+        body.len() <= 65_536 && body.contains("line 0 ") && body.contains("**This comment is cut**"),
+        "{}",
+        body.len()
+    );
     outside_of_fences(&body);
 }
 
@@ -587,7 +670,12 @@ fn fifteen_hundred_stacks_still_fit() {
     let stacks: Vec<Value> = (0..1500)
         .map(|number| {
             let result = if number < 20 { "succeeded" } else { "no_changes" };
-            told(&format!("02-platforms/region-{number:04}/k8s"), result, [u32::from(number < 20), 0, 0, 0], &json!([]))
+            told(
+                &format!("02-platforms/region-{number:04}/k8s"),
+                result,
+                [u32::from(number < 20), 0, 0, 0],
+                &json!([]),
+            )
         })
         .collect();
     let report = job.report("many", "lab", &Value::Array(stacks), &[]);
@@ -601,8 +689,21 @@ fn fifteen_hundred_stacks_still_fit() {
 #[test]
 fn several_reports_are_one_comment_and_the_newer_plan_of_a_stack_counts() {
     let job = Job::new();
-    let one = job.report("one", "lab", &json!([told("a", "succeeded", [1, 0, 0, 0], &json!([])), told("b", "succeeded", [1, 0, 0, 0], &json!([]))]), &[("a", "old plan"), ("b", "plan of b")]);
-    let two = job.report("two", "lab", &json!([told("a", "succeeded", [0, 3, 0, 0], &json!([]))]), &[("a", "new plan")]);
+    let one = job.report(
+        "one",
+        "lab",
+        &json!([
+            told("a", "succeeded", [1, 0, 0, 0], &json!([])),
+            told("b", "succeeded", [1, 0, 0, 0], &json!([]))
+        ]),
+        &[("a", "old plan"), ("b", "plan of b")],
+    );
+    let two = job.report(
+        "two",
+        "lab",
+        &json!([told("a", "succeeded", [0, 3, 0, 0], &json!([]))]),
+        &[("a", "new plan")],
+    );
     let text = std::fs::read_to_string(two.join("report.json")).unwrap().replace("09:15:00Z", "10:15:00Z");
     std::fs::write(two.join("report.json"), text).unwrap();
     let (one, two) = (one.display().to_string(), two.display().to_string());
@@ -644,7 +745,8 @@ fn nothing_to_plan_renews_the_comment() {
 
 #[test]
 fn a_plan_of_an_older_commit_and_a_state_that_moved_on_are_marked() {
-    let lab = Project::new().stack("a/x", SIMPLE).stack("a/y", SIMPLE).file(".gitignore", ".infra\n.terraform\n");
+    let lab =
+        Project::new().stack("a/x", SIMPLE).stack("a/y", SIMPLE).file(".gitignore", ".infra\n.terraform\n");
     lab.git(&["init", "-q", "-b", "main"]);
     lab.git(&["add", "."]);
     lab.git(&["commit", "-qm", "one"]);
@@ -659,8 +761,14 @@ fn a_plan_of_an_older_commit_and_a_state_that_moved_on_are_marked() {
     lab.git(&["commit", "-qm", "two", "--allow-empty"]);
     let older = lab.run(&format!("comment --dry-run --report {kept}")).succeeds().stdout;
 
-    assert!(row_of(&moved, "a/x").contains("state moved on since") && !row_of(&moved, "a/y").contains("moved"), "{moved}");
-    assert!(older.contains("**Plan of an older commit.**") && row_of(&older, "a/y").contains("older commit"), "{older}");
+    assert!(
+        row_of(&moved, "a/x").contains("state moved on since") && !row_of(&moved, "a/y").contains("moved"),
+        "{moved}"
+    );
+    assert!(
+        older.contains("**Plan of an older commit.**") && row_of(&older, "a/y").contains("older commit"),
+        "{older}"
+    );
     let forge = FakeForge::start(Kind::Github, "dana/lab");
     let job = Job::on_github(&forge);
     forge.head_is(&first);
@@ -688,7 +796,10 @@ fn the_head_of_the_pull_request_is_named_on_a_merge_ref() {
     lab.run("plan").succeeds();
 
     let mut command = lab.command("comment --dry-run");
-    command.env("GITHUB_ACTIONS", "true").env("GITHUB_SHA", &merge).env("GITHUB_EVENT_PATH", lab.path(".infra-event.json"));
+    command
+        .env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_SHA", &merge)
+        .env("GITHUB_EVENT_PATH", lab.path(".infra-event.json"));
     let body = Running::start(command, "comment --dry-run").wait().succeeds().stdout;
 
     assert!(body.contains(&head) && !body.contains(&merge) && !body.contains("older"), "{body}");

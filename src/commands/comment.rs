@@ -56,7 +56,9 @@ pub async fn run(args: CommentArgs, context: &Context) -> Result<Exit> {
         let most = args.forge.given().kind(&surroundings).map(crate::forge::ForgeKind::most_bytes);
         let head = surroundings.head.clone();
         let comment = gathered.comment(&surroundings, head, &moved_on, context).await;
-        context.terminal.data(&comment.body(most.unwrap_or(crate::forge::ForgeKind::Github.most_bytes())).text);
+        context
+            .terminal
+            .data(&comment.body(most.unwrap_or(crate::forge::ForgeKind::Github.most_bytes())).text);
         return Ok(Exit::OK);
     }
     let given = crate::forge::Given { number: args.pr, ..args.forge.given() };
@@ -68,7 +70,12 @@ pub async fn run(args: CommentArgs, context: &Context) -> Result<Exit> {
     publish(&thread, &comment, target.most_bytes(), context).await
 }
 
-async fn publish(thread: &CommentThread, comment: &PlanComment, most: usize, context: &Context) -> Result<Exit> {
+async fn publish(
+    thread: &CommentThread,
+    comment: &PlanComment,
+    most: usize,
+    context: &Context,
+) -> Result<Exit> {
     let body = comment.body(most);
     let published = thread.publish(&comment.mark(), &body.text).await?;
     let what = if published.updated { "updated the comment" } else { "made a comment" };

@@ -19,6 +19,11 @@ pub struct ForgeArgs {
 }
 
 impl ForgeArgs {
+    /// Returns whether anything was given.
+    pub const fn is_given(&self) -> bool {
+        self.forge.is_some() || self.repo.is_some() || self.api_url.is_some()
+    }
+
     /// Returns what was given.
     pub fn given(&self) -> Given {
         Given { forge: self.forge, repository: self.repo.clone(), number: None, root: self.api_url.clone() }

@@ -8,20 +8,25 @@ use super::prepared::{Preparation, Prepared, new_run_id, prepare};
 use super::request::{Request, check_arguments};
 use super::run_reports::{record_nothing, reports};
 use crate::engine;
-use crate::error::{Exit, Result};
+use crate::error::{Error, Exit, Result};
 use crate::events::Events;
 use crate::model::{RunCommand, RunReport};
-use crate::report::listen;
+use crate::report::{Asking, listen};
 
 /// Runs a request to its exit code.
-pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
+pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
+    execute_to_report(request, context).await.map(|(exit, _)| exit)
+}
+
+/// Runs a request to its exit code and its report; there is none where nothing was run.
+pub async fn execute_to_report(mut request: Request, context: &Context) -> Result<(Exit, Option<RunReport>)> {
     let prepared = match prepare(&mut request, context).await? {
         Preparation::Run(prepared) => prepared,
-        Preparation::Nothing => return end_without_run(&request, context).await,
-        Preparation::Lost(exit) => return Ok(exit),
+        Preparation::Nothing => return Ok((end_without_run(&request, context).await?, None)),
+        Preparation::Lost(exit) => return Ok((exit, None)),
     };
     if request.run.dry_run {
-        return print(&prepared, &request, context).await;
+        return Ok((print(&prepared, &request, context).await?, None));
     }
     check_arguments(&request)?;
     check_can_ask(&prepared.plan, &request, context)?;
@@ -29,7 +34,31 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     if request.run.json {
         print_report(&report, context);
     }
-    Ok(Exit(report.exit_code))
+    Ok((Exit(report.exit_code), Some(report)))
+}
+
+/// Looks at stacks once more on behalf of a run: nothing is shown, and nothing is recorded.
+pub async fn look_again(mut request: Request, run_id: &str, context: &Context) -> Result<RunReport> {
+    let Preparation::Run(prepared) = prepare(&mut request, context).await? else {
+        return Err(Error::bug("the stacks of a run are gone"));
+    };
+    let Prepared { workspace, plan, .. } = &*prepared;
+    let mut options = prepared.options(&request, context);
+    options.private_dir = workspace.project.runs_dir().join(run_id).join("plans");
+    options.run_id = run_id.to_owned();
+    let (events, messages) = Events::channel(context.clock);
+    let (session, shut) = prepared.open(&request, context, (events, &options)).await?;
+    let check = prepared.check(&session, (&request, context), shut, &mut options).await;
+    let looking = async move {
+        let report = match check {
+            Ok(check) => Ok(engine::run(&session, plan, &options, check).await),
+            Err(error) => Err(error),
+        };
+        session.close().await;
+        report
+    };
+    let (report, ()) = tokio::join!(looking, listen(messages, Vec::new(), Asking::Nobody));
+    report
 }
 
 /// Prints what would be run; what a run would refuse is refused.

@@ -60,7 +60,11 @@ enum Changed {
 
 impl CommentThread {
     /// Opens the comments of the pull request that a target names.
-    pub fn open(target: &Target, env: &Environment, (clock, interrupts): (Clock, &Interrupts)) -> Result<Self> {
+    pub fn open(
+        target: &Target,
+        env: &Environment,
+        (clock, interrupts): (Clock, &Interrupts),
+    ) -> Result<Self> {
         let number = target.number()?;
         let with_ways_out = |error| target.ways_out().into_iter().fold(error, Error::hint);
         let token = target.token().map_err(with_ways_out)?;
@@ -100,7 +104,12 @@ impl CommentThread {
     }
 
     /// Changes the oldest comment with the mark that can be changed.
-    async fn update(&self, mark: &str, body: &str, passed_over: &mut BTreeSet<u64>) -> Result<Option<Published>> {
+    async fn update(
+        &self,
+        mark: &str,
+        body: &str,
+        passed_over: &mut BTreeSet<u64>,
+    ) -> Result<Option<Published>> {
         for found in self.find(mark).await? {
             if passed_over.contains(&found.id) {
                 continue;

@@ -183,7 +183,11 @@ impl Repository {
     /// Returns where the list of comments on a pull request begins.
     pub fn listed_comments(&self, number: u64) -> Url {
         let mut url = self.comments(number);
-        let query = if self.kind == ForgeKind::Gitlab { "per_page=100&sort=asc&order_by=created_at" } else { "per_page=100" };
+        let query = if self.kind == ForgeKind::Gitlab {
+            "per_page=100&sort=asc&order_by=created_at"
+        } else {
+            "per_page=100"
+        };
         url.set_query(Some(query));
         url
     }
@@ -219,7 +223,9 @@ impl Repository {
             (ForgeKind::Github, Standing::Open) => "state=open&sort=created&direction=desc&per_page=100",
             (ForgeKind::Github, Standing::Closed) => "state=closed&sort=created&direction=desc&per_page=100",
             (ForgeKind::Gitlab, Standing::Open) => "state=opened&order_by=created_at&sort=desc&per_page=100",
-            (ForgeKind::Gitlab, Standing::Closed) => "state=closed&order_by=created_at&sort=desc&per_page=100",
+            (ForgeKind::Gitlab, Standing::Closed) => {
+                "state=closed&order_by=created_at&sort=desc&per_page=100"
+            }
             (ForgeKind::Gitea, Standing::Open) => "state=open&type=issues&limit=50",
             (ForgeKind::Gitea, Standing::Closed) => "state=closed&type=issues&limit=50",
         };
@@ -240,7 +246,9 @@ impl Repository {
 
     fn thread(&self, number: u64, comments: &str) -> Vec<String> {
         match self.kind {
-            ForgeKind::Github | ForgeKind::Gitea => vec!["issues".into(), number.to_string(), comments.into()],
+            ForgeKind::Github | ForgeKind::Gitea => {
+                vec!["issues".into(), number.to_string(), comments.into()]
+            }
             ForgeKind::Gitlab => vec!["merge_requests".into(), number.to_string(), "notes".into()],
         }
     }
@@ -305,7 +313,10 @@ mod tests {
         let nested = repository(ForgeKind::Gitlab, "https://h/api/v4", "group/sub/project");
         let numbered = repository(ForgeKind::Gitlab, "https://h/api/v4", "42");
 
-        assert_eq!(nested.request(3).as_str(), "https://h/api/v4/projects/group%2Fsub%2Fproject/merge_requests/3");
+        assert_eq!(
+            nested.request(3).as_str(),
+            "https://h/api/v4/projects/group%2Fsub%2Fproject/merge_requests/3"
+        );
         assert_eq!(numbered.comment(3, 9).as_str(), "https://h/api/v4/projects/42/merge_requests/3/notes/9");
     }
 

@@ -35,12 +35,16 @@ impl PullRequestEvent {
     pub fn of(event: &Value) -> Self {
         if let Some(request) = event.get("pull_request").filter(|request| request.is_object()) {
             let number = request.get("number").or_else(|| event.get("number")).and_then(Value::as_u64);
-            let repository = |side: &str| request.pointer(&format!("/{side}/repo/full_name")).and_then(Value::as_str);
-            let is_fork = matches!((repository("head"), repository("base")), (Some(head), Some(base)) if head != base);
+            let repository =
+                |side: &str| request.pointer(&format!("/{side}/repo/full_name")).and_then(Value::as_str);
+            let is_fork =
+                matches!((repository("head"), repository("base")), (Some(head), Some(base)) if head != base);
             return Self { number, head: sha(request, "/head/sha"), is_fork, other: None };
         }
         // A word below a pull request.
-        if let Some(issue) = event.get("issue").filter(|issue| issue.get("pull_request").is_some_and(Value::is_object)) {
+        if let Some(issue) =
+            event.get("issue").filter(|issue| issue.get("pull_request").is_some_and(Value::is_object))
+        {
             return Self { number: issue.get("number").and_then(Value::as_u64), ..Self::default() };
         }
         if let Some(run) = event.get("workflow_run") {
@@ -54,7 +58,11 @@ impl PullRequestEvent {
             return Self { number, head: sha(run, "/head_sha"), is_fork: false, other };
         }
         if event.get("merge_group").is_some() {
-            return Self { head: sha(event, "/merge_group/head_sha"), other: Some("merge_group"), ..Self::default() };
+            return Self {
+                head: sha(event, "/merge_group/head_sha"),
+                other: Some("merge_group"),
+                ..Self::default()
+            };
         }
         let other = if event.get("after").is_some() { "push" } else { "another event" };
         Self { head: sha(event, "/after"), other: Some(other), ..Self::default() }

@@ -52,7 +52,11 @@ struct Found {
 
 impl IssueTracker {
     /// Opens the issues of the repository that a target names.
-    pub fn open(target: &Target, env: &Environment, (clock, interrupts): (Clock, &Interrupts)) -> Result<Self> {
+    pub fn open(
+        target: &Target,
+        env: &Environment,
+        (clock, interrupts): (Clock, &Interrupts),
+    ) -> Result<Self> {
         let token = target.token()?;
         let authorization = target.repository.kind.authorization(token)?;
         let root = target.repository.root.clone();
@@ -98,11 +102,17 @@ impl IssueTracker {
     }
 
     /// Changes the first of some issues that is there and may be changed.
-    async fn change_one(&self, issues: &[Found], body: &str, standing: Option<Standing>) -> Result<Option<Found>> {
+    async fn change_one(
+        &self,
+        issues: &[Found],
+        body: &str,
+        standing: Option<Standing>,
+    ) -> Result<Option<Found>> {
         let kind = self.repository.kind;
         for found in issues {
             let url = self.repository.issue(found.number);
-            let answer = self.client.set(kind.update_method(), &url, &kind.changed_issue(body, standing)).await?;
+            let answer =
+                self.client.set(kind.update_method(), &url, &kind.changed_issue(body, standing)).await?;
             match answer.status.as_u16() {
                 200..300 => return Ok(Some(found.clone())),
                 // It is gone, or somebody else's who took over the mark.

@@ -48,7 +48,8 @@ impl Surroundings {
             return Self::of_workflow(ForgeKind::Gitea, env, event);
         }
         if is_on("GITHUB_ACTIONS") || env.get("GITHUB_EVENT_PATH").is_some() {
-            let is_gitea = env.get("GITHUB_API_URL").is_some_and(|url| url.trim_end_matches('/').ends_with("/api/v1"));
+            let is_gitea =
+                env.get("GITHUB_API_URL").is_some_and(|url| url.trim_end_matches('/').ends_with("/api/v1"));
             let kind = if is_gitea { ForgeKind::Gitea } else { ForgeKind::Github };
             return Self::of_workflow(kind, env, event);
         }
@@ -78,7 +79,9 @@ impl Surroundings {
         let (server, repository) = (env.get("GITHUB_SERVER_URL"), env.get("GITHUB_REPOSITORY"));
         let run = env.get(if kind == ForgeKind::Gitea { "GITHUB_RUN_NUMBER" } else { "GITHUB_RUN_ID" });
         let run_address = match (server, repository, run) {
-            (Some(server), Some(repository), Some(run)) => Some(format!("{server}/{repository}/actions/runs/{run}")),
+            (Some(server), Some(repository), Some(run)) => {
+                Some(format!("{server}/{repository}/actions/runs/{run}"))
+            }
             _ => None,
         };
         let other = told.as_ref().and_then(|told| told.other);
@@ -160,7 +163,8 @@ fn merge_ref_number(name: &str) -> Option<u64> {
 fn address(text: impl AsRef<str>) -> Option<String> {
     let text = text.as_ref();
     let is_web = text.starts_with("https://") || text.starts_with("http://");
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~:/?#@!$&'*+,;=%".contains(&byte));
+    let is_plain =
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~:/?#@!$&'*+,;=%".contains(&byte));
     (is_web && is_plain).then(|| text.to_owned())
 }
 
@@ -208,11 +212,19 @@ mod tests {
     #[test]
     fn woodpecker_names_the_forge() {
         let told = Surroundings::of(
-            &env(&[("CI_FORGE_TYPE", "forgejo"), ("CI_FORGE_URL", "https://h/git/"), ("CI_REPO", "a/b"), ("CI_COMMIT_PULL_REQUEST", "3")]),
+            &env(&[
+                ("CI_FORGE_TYPE", "forgejo"),
+                ("CI_FORGE_URL", "https://h/git/"),
+                ("CI_REPO", "a/b"),
+                ("CI_COMMIT_PULL_REQUEST", "3"),
+            ]),
             None,
         );
 
-        assert_eq!((told.kind, told.root.as_deref(), told.number), (Some(ForgeKind::Gitea), Some("https://h/git/api/v1"), Some(3)));
+        assert_eq!(
+            (told.kind, told.root.as_deref(), told.number),
+            (Some(ForgeKind::Gitea), Some("https://h/git/api/v1"), Some(3))
+        );
     }
 
     #[test]
@@ -224,7 +236,10 @@ mod tests {
 
     #[test]
     fn a_push_has_no_number_and_says_why() {
-        let told = Surroundings::of(&env(&[("GITHUB_ACTIONS", "true"), ("GITHUB_EVENT_NAME", "push")]), Some(&json!({"after": "x"})));
+        let told = Surroundings::of(
+            &env(&[("GITHUB_ACTIONS", "true"), ("GITHUB_EVENT_NAME", "push")]),
+            Some(&json!({"after": "x"})),
+        );
 
         assert!(told.why_no_number.is_some_and(|why| why.contains("push")));
     }

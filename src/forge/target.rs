@@ -33,12 +33,15 @@ pub struct Target {
 impl Given {
     /// Returns the forge that is meant.
     pub fn kind(&self, surroundings: &Surroundings) -> Option<ForgeKind> {
-        let by_root = self.root.as_deref().map(|root| root.trim_end_matches('/')).and_then(|root| match root {
-            root if root.ends_with("/api/v1") => Some(ForgeKind::Gitea),
-            root if root.ends_with("/api/v3") || root == "https://api.github.com" => Some(ForgeKind::Github),
-            root if root.ends_with("/api/v4") => Some(ForgeKind::Gitlab),
-            _ => None,
-        });
+        let by_root =
+            self.root.as_deref().map(|root| root.trim_end_matches('/')).and_then(|root| match root {
+                root if root.ends_with("/api/v1") => Some(ForgeKind::Gitea),
+                root if root.ends_with("/api/v3") || root == "https://api.github.com" => {
+                    Some(ForgeKind::Github)
+                }
+                root if root.ends_with("/api/v4") => Some(ForgeKind::Gitlab),
+                _ => None,
+            });
         self.forge.or(surroundings.kind).or(by_root)
     }
 }
@@ -76,8 +79,7 @@ impl Target {
         self.number.ok_or_else(|| {
             let why = self.why_no_number.clone();
             let why = why.unwrap_or_else(|| format!("nothing says which {word} is meant"));
-            Error::invalid(format!("no {word} to comment on: {why}"))
-                .hint("name one: `--pr NUMBER`")
+            Error::invalid(format!("no {word} to comment on: {why}")).hint("name one: `--pr NUMBER`")
         })
     }
 
@@ -89,8 +91,9 @@ impl Target {
     fn no_token(&self) -> Error {
         let kind = self.repository.kind;
         let variable = variables_of(kind)[0];
-        let error = Error::new(Kind::Refused, format!("no token for {}: `{variable}` is not set", kind.name()))
-            .code("no-token");
+        let error =
+            Error::new(Kind::Refused, format!("no token for {}: `{variable}` is not set", kind.name()))
+                .code("no-token");
         match kind {
             ForgeKind::Gitlab if self.has_job_token => error
                 .detail("`CI_JOB_TOKEN` is there, but cannot write notes")
@@ -134,7 +137,8 @@ const fn variables_of(kind: ForgeKind) -> &'static [&'static str] {
 
 fn find_token(kind: ForgeKind, surroundings: &Surroundings, env: &Environment) -> Option<Token> {
     // Elsewhere it is a token of GitHub, which is nobody else's business.
-    let is_meant = |name: &str| kind != ForgeKind::Gitea || name != "GITHUB_TOKEN" || surroundings.is_gitea_workflow;
+    let is_meant =
+        |name: &str| kind != ForgeKind::Gitea || name != "GITHUB_TOKEN" || surroundings.is_gitea_workflow;
     let names = variables_of(kind).iter().filter(|name| is_meant(name));
     names.filter_map(|name| Some(Token::new(name, env.get(name)?))).next()
 }
@@ -164,7 +168,8 @@ mod tests {
         };
 
         let outside = Target::resolve(&given, Surroundings::default(), &env).expect("a target");
-        let inside = Surroundings { kind: Some(ForgeKind::Gitea), is_gitea_workflow: true, ..Surroundings::default() };
+        let inside =
+            Surroundings { kind: Some(ForgeKind::Gitea), is_gitea_workflow: true, ..Surroundings::default() };
         let inside = Target::resolve(&given, inside, &env).expect("a target");
 
         assert!(outside.token().expect_err("no token").to_string().contains("GITEA_TOKEN"));

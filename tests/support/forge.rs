@@ -318,8 +318,12 @@ impl State {
             }
             ("GET", ["issues"]) => self.list_issues(query, address),
             ("POST", ["issues"]) => self.make_issue(&request.body, address),
-            ("PATCH", ["issues", id]) if self.kind != Kind::Gitlab => self.change_issue(number(id), &request.body, address),
-            ("PUT", ["issues", id]) if self.kind == Kind::Gitlab => self.change_issue(number(id), &request.body, address),
+            ("PATCH", ["issues", id]) if self.kind != Kind::Gitlab => {
+                self.change_issue(number(id), &request.body, address)
+            }
+            ("PUT", ["issues", id]) if self.kind == Kind::Gitlab => {
+                self.change_issue(number(id), &request.body, address)
+            }
             _ => not_found(),
         }
     }
@@ -337,8 +341,12 @@ impl State {
             Kind::Gitlab if text.chars().count() > 1_000_000 => {
                 Some(Reply::of(400, json!({"message": "note is too long"})))
             }
-            Kind::Gitlab if runs_quick_action(text) => Some(Reply::of(400, json!({"message": "quick action"}))),
-            Kind::Gitea if json!({"body": text}).to_string().len() > 1 << 20 => Some(Reply::of(413, json!({}))),
+            Kind::Gitlab if runs_quick_action(text) => {
+                Some(Reply::of(400, json!({"message": "quick action"})))
+            }
+            Kind::Gitea if json!({"body": text}).to_string().len() > 1 << 20 => {
+                Some(Reply::of(413, json!({})))
+            }
             _ => None,
         }
     }
@@ -349,7 +357,8 @@ impl State {
     }
 
     fn list_comments(&self, below: u64, parts: &[&str], query: &str, address: &str) -> Reply {
-        let mut entries: Vec<&Entry> = self.comments.iter().filter(|comment| comment.below == below).collect();
+        let mut entries: Vec<&Entry> =
+            self.comments.iter().filter(|comment| comment.below == below).collect();
         if self.kind == Kind::Gitlab && !query.contains("sort=asc") {
             entries.reverse();
         }
@@ -371,7 +380,8 @@ impl State {
         let more = rows.len() > page * size;
         let shown: Vec<Value> = rows.into_iter().skip((page - 1) * size).take(size).collect();
         let mut reply = Reply::of(200, Value::Array(shown));
-        let others: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("page=") && !pair.is_empty()).collect();
+        let others: Vec<&str> =
+            query.split('&').filter(|pair| !pair.starts_with("page=") && !pair.is_empty()).collect();
         let next = format!("{}&page={}", others.join("&"), page + 1);
         match self.kind {
             Kind::Gitlab => {
@@ -411,7 +421,9 @@ impl State {
         if let Some(refusal) = self.refusal_of(&text) {
             return refusal;
         }
-        let Some(comment) = self.comments.iter_mut().find(|comment| comment.id == id) else { return not_found() };
+        let Some(comment) = self.comments.iter_mut().find(|comment| comment.id == id) else {
+            return not_found();
+        };
         if !comment.ours {
             return Reply::of(403, json!({"message": "Resource not accessible by integration"}));
         }
@@ -448,7 +460,8 @@ impl State {
 
     fn make_issue(&mut self, body: &Value, address: &str) -> Reply {
         let field = if self.kind == Kind::Gitlab { "description" } else { "body" };
-        let (text, title) = (body[field].as_str().unwrap_or_default(), body["title"].as_str().unwrap_or_default());
+        let (text, title) =
+            (body[field].as_str().unwrap_or_default(), body["title"].as_str().unwrap_or_default());
         if let Some(refusal) = self.refusal_of(text) {
             return refusal;
         }

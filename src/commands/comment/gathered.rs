@@ -35,8 +35,10 @@ impl Gathered {
             [one] => (*one).to_owned(),
             [] => project::load(&root_of(context)?)?.name,
             [one, other, ..] => {
-                return Err(Error::invalid(format!("these are plans of two projects: `{one}` and `{other}`"))
-                    .hint("a comment is about one project: name the folders of one only"));
+                return Err(Error::invalid(format!(
+                    "these are plans of two projects: `{one}` and `{other}`"
+                ))
+                .hint("a comment is about one project: name the folders of one only"));
             }
         };
         Ok(Self { project, runs })
@@ -97,7 +99,12 @@ impl Gathered {
 }
 
 /// Says what is known of a run, and whether the pull request is at another commit by now.
-fn planning_run(run: &RecordedPlans, told: &Surroundings, head: Option<&str>, here: Option<&str>) -> PlanningRun {
+fn planning_run(
+    run: &RecordedPlans,
+    told: &Surroundings,
+    head: Option<&str>,
+    here: Option<&str>,
+) -> PlanningRun {
     let origin = &run.origin;
     // What this job was started for is what was planned, if it is the same checkout.
     let is_of_this_job = match origin.checkout.as_deref() {
@@ -129,9 +136,11 @@ fn read_plans(dir: &Path) -> Result<RecordedPlans> {
     let plans = RecordedPlans::read(dir)?;
     match plans.report.command {
         RunCommand::Plan => Ok(plans),
-        other => Err(Error::invalid(format!("`{}` is the record of `infra {}`", dir.display(), other.name()))
-            .detail("a comment is made from plans")
-            .hint("make one: `infra plan`")),
+        other => {
+            Err(Error::invalid(format!("`{}` is the record of `infra {}`", dir.display(), other.name()))
+                .detail("a comment is made from plans")
+                .hint("make one: `infra plan`"))
+        }
     }
 }
 
@@ -140,9 +149,9 @@ fn newest_plan(context: &Context) -> Result<PathBuf> {
     let project = project::load(&root_of(context)?)?;
     let runs = PastRun::all(&project.runs_dir());
     let newest = runs.into_iter().find(|run| run.command == RunCommand::Plan).ok_or_else(|| {
-        Error::invalid("there is no plan to comment on").hint("make one: `infra plan --all`").hint(
-            "or name the folder of a run that another job made: `infra comment --report DIR`",
-        )
+        Error::invalid("there is no plan to comment on")
+            .hint("make one: `infra plan --all`")
+            .hint("or name the folder of a run that another job made: `infra comment --report DIR`")
     })?;
     match newest.report {
         Some(_) => Ok(project.runs_dir().join(&newest.run_id)),

@@ -33,7 +33,8 @@ pub(super) fn write(dir: &Path, gathered: &Gathered, context: &Context) -> Resul
 
 /// Returns the name of a stack's file: one part of a path, whatever the stack is called.
 fn file_name(id: &StackId) -> String {
-    let name: String = id.file_name().chars().map(|sign| if sign.is_control() { '_' } else { sign }).collect();
+    let name: String =
+        id.file_name().chars().map(|sign| if sign.is_control() { '_' } else { sign }).collect();
     if name.len() <= LONGEST {
         return format!("{name}.txt");
     }

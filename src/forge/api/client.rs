@@ -234,12 +234,13 @@ fn in_trouble(answer: &Answer) -> Error {
 }
 
 fn too_many(url: &Url, wait: Option<Duration>) -> Error {
-    let error = Error::unavailable(format!("`{}` limits the rate of requests", shown(url)))
-        .code("rate-limited");
+    let error =
+        Error::unavailable(format!("`{}` limits the rate of requests", shown(url))).code("rate-limited");
     match wait {
         Some(wait) => {
             let time = human_duration(wait.as_secs_f64());
-            error.detail(format!("it asks to wait {time}, and a minute in all is waited at most"))
+            error
+                .detail(format!("it asks to wait {time}, and a minute in all is waited at most"))
                 .hint(format!("try again in {time}"))
         }
         None => error.detail("it does not say for how long").hint("try again in some minutes"),

@@ -17,7 +17,8 @@ pub fn target_of(status: StatusCode, headers: &HeaderMap, from: &Url) -> Option<
 ///
 /// The same host with encryption where there was none is the same server; another port may be another.
 pub fn may_see_token(root: &Url, url: &Url) -> bool {
-    let same_port = root.scheme() == url.scheme() && root.port_or_known_default() == url.port_or_known_default();
+    let same_port =
+        root.scheme() == url.scheme() && root.port_or_known_default() == url.port_or_known_default();
     let gains_encryption = root.scheme() == "http"
         && url.scheme() == "https"
         && root.port_or_known_default() == Some(80)
@@ -38,7 +39,12 @@ mod tests {
         let root = url("https://git.example/api/v1");
 
         assert!(may_see_token(&root, &url("https://git.example:443/elsewhere")));
-        for other in ["https://evil.example/", "https://git.example:8443/", "http://git.example/", "https://git.example.evil/"] {
+        for other in [
+            "https://evil.example/",
+            "https://git.example:8443/",
+            "http://git.example/",
+            "https://git.example.evil/",
+        ] {
             assert!(!may_see_token(&root, &url(other)), "{other}");
         }
         assert!(may_see_token(&url("http://git.example/"), &url("https://git.example/")));
@@ -50,7 +56,10 @@ mod tests {
         headers.insert(LOCATION, "/repositories/7".parse().expect("a value"));
         let from = url("https://h/api/v3/repos/a/b");
 
-        assert_eq!(target_of(StatusCode::MOVED_PERMANENTLY, &headers, &from), Some(url("https://h/repositories/7")));
+        assert_eq!(
+            target_of(StatusCode::MOVED_PERMANENTLY, &headers, &from),
+            Some(url("https://h/repositories/7"))
+        );
         assert_eq!(target_of(StatusCode::SEE_OTHER, &headers, &from), None);
         headers.insert(LOCATION, "file:///etc/passwd".parse().expect("a value"));
         assert_eq!(target_of(StatusCode::FOUND, &headers, &from), None);

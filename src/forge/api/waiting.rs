@@ -81,7 +81,12 @@ mod tests {
     use super::*;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (reqwest::header::HeaderName::from_static(name), value.parse().expect("a value"))).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| {
+                (reqwest::header::HeaderName::from_static(name), value.parse().expect("a value"))
+            })
+            .collect()
     }
 
     fn told(status: u16, pairs: &[(&'static str, &str)]) -> Advice {
@@ -94,8 +99,14 @@ mod tests {
         let seconds = |count| Advice::ComeBack(Duration::from_secs(count));
 
         assert_eq!(told(429, &[("retry-after", "7")]), seconds(7));
-        assert_eq!(told(403, &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1000010")]), seconds(11));
-        assert_eq!(told(403, &[("x-ratelimit-remaining", "12"), ("x-ratelimit-reset", "1000010")]), Advice::Take);
+        assert_eq!(
+            told(403, &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1000010")]),
+            seconds(11)
+        );
+        assert_eq!(
+            told(403, &[("x-ratelimit-remaining", "12"), ("x-ratelimit-reset", "1000010")]),
+            Advice::Take
+        );
         assert_eq!(told(403, &[]), Advice::Take);
         assert_eq!(told(429, &[]), Advice::TooMany);
         assert_eq!(told(503, &[("retry-after", "2")]), Advice::Trouble(Some(Duration::from_secs(2))));
@@ -103,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_date_counts_from_the_clock_of_the_server() {
-        let pairs = [("date", "Thu, 01 Jan 2026 00:00:00 GMT"), ("retry-after", "Thu, 01 Jan 2026 00:00:05 GMT")];
+        let pairs =
+            [("date", "Thu, 01 Jan 2026 00:00:00 GMT"), ("retry-after", "Thu, 01 Jan 2026 00:00:05 GMT")];
 
         assert_eq!(told(429, &pairs), Advice::ComeBack(Duration::from_secs(5)));
     }

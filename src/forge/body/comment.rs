@@ -88,7 +88,11 @@ impl PlanComment {
         if level == Thrift::Counted {
             missing.push("the names of the stacks without changes".to_owned());
         }
-        missing.extend(fill(&mut text, &self.parts(), most.saturating_sub(if missing.is_empty() { 0 } else { super::folds::NOTICE_ROOM })));
+        missing.extend(fill(
+            &mut text,
+            &self.parts(),
+            most.saturating_sub(if missing.is_empty() { 0 } else { super::folds::NOTICE_ROOM }),
+        ));
         let is_cut = !missing.is_empty();
         if is_cut {
             text.push_str(&notice(&missing));
@@ -141,7 +145,8 @@ impl PlanComment {
 
     /// Returns the stacks that have a row, the gravest first.
     fn with_rows(&self) -> Vec<&PlannedStack> {
-        let has_row = |stack: &&PlannedStack| Weight::of(&stack.report) != Weight::Unchanged || stack.moved_on;
+        let has_row =
+            |stack: &&PlannedStack| Weight::of(&stack.report) != Weight::Unchanged || stack.moved_on;
         let mut rows: Vec<&PlannedStack> = self.stacks.iter().filter(has_row).collect();
         rows.sort_by_key(|stack| Weight::of(&stack.report));
         rows
@@ -155,7 +160,10 @@ impl PlanComment {
         }
         if self.runs.iter().any(|run| run.is_older) {
             let now = self.head.as_deref().map(|head| format!(" The pull request is at {} now.", code(head)));
-            text.push_str(&format!("**Plan of an older commit.**{} Plan again.\n\n", now.unwrap_or_default()));
+            text.push_str(&format!(
+                "**Plan of an older commit.**{} Plan again.\n\n",
+                now.unwrap_or_default()
+            ));
         }
         text.push_str(&self.unchanged(thrift));
         text
@@ -175,8 +183,10 @@ impl PlanComment {
 
     /// Names the stacks in which nothing changes.
     fn unchanged(&self, thrift: Thrift) -> String {
-        let is_unchanged = |stack: &&PlannedStack| Weight::of(&stack.report) == Weight::Unchanged && !stack.moved_on;
-        let names: Vec<&str> = self.stacks.iter().filter(is_unchanged).map(|stack| stack.report.id.as_str()).collect();
+        let is_unchanged =
+            |stack: &&PlannedStack| Weight::of(&stack.report) == Weight::Unchanged && !stack.moved_on;
+        let names: Vec<&str> =
+            self.stacks.iter().filter(is_unchanged).map(|stack| stack.report.id.as_str()).collect();
         if names.is_empty() {
             return String::new();
         }
@@ -195,7 +205,8 @@ impl PlanComment {
     fn lost(&self, thrift: Thrift, most: Option<usize>) -> (String, usize) {
         let (mut lines, mut size, mut left_out) = (Vec::new(), 0, 0);
         for stack in self.with_rows() {
-            let changes: Vec<&ReportedChange> = stack.report.changes.iter().filter(|change| is_lost(change)).collect();
+            let changes: Vec<&ReportedChange> =
+                stack.report.changes.iter().filter(|change| is_lost(change)).collect();
             if changes.is_empty() {
                 continue;
             }
@@ -246,7 +257,9 @@ fn lost_line(change: &ReportedChange, thrift: Thrift) -> String {
     let because: Vec<&str> = change.replace_because.iter().map(crate::model::Safe::as_str).collect();
     match because.is_empty() || thrift > Thrift::None {
         true => format!("  {sign} {address}"),
-        false => format!("  {sign} {address}  (because of {})", because.join(", ").replace(['\n', '\r'], " ")),
+        false => {
+            format!("  {sign} {address}  (because of {})", because.join(", ").replace(['\n', '\r'], " "))
+        }
     }
 }
 
@@ -268,7 +281,8 @@ fn plan(stack: &PlannedStack) -> Option<Part> {
     }
     let id = stack.report.id.as_str();
     let title = format!("{} {}", html_code(id), stack.report.counts());
-    let lines: Vec<String> = stack.text.iter().flat_map(|line| line.split(['\n', '\r']).map(str::to_owned)).collect();
+    let lines: Vec<String> =
+        stack.text.iter().flat_map(|line| line.split(['\n', '\r']).map(str::to_owned)).collect();
     let lines: Vec<String> = lines.into_iter().skip_while(|line| is_before_plan(line)).collect();
     let whole = fold(&title, &fence("", &lines));
     Some(Part { name: id.to_owned(), whole, lines: Some((title, lines)) })

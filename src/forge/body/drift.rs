@@ -134,7 +134,9 @@ impl DriftIssue {
             text.push_str("What is *not applied* was merged, or is in the files, and is not in the state: apply it.\n\n");
         }
         if !self.is_complete() {
-            text.push_str("What is *not checked* may have drifted too; this issue stays open until it is known.\n\n");
+            text.push_str(
+                "What is *not checked* may have drifted too; this issue stays open until it is known.\n\n",
+            );
         }
         text
     }

@@ -48,7 +48,8 @@ pub fn fold(title: &str, inside: &str) -> String {
 
 /// Returns a name as HTML.
 pub fn html_code(text: &str) -> String {
-    let text = plain(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+    let text =
+        plain(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
     // Some forges look for names and numbers before they look for HTML.
     let text = text.replace('@', "&#64;").replace('#', "&#35;").replace('`', "&#96;");
     format!("<code>{text}</code>")

@@ -7,7 +7,8 @@ impl Git {
     pub async fn commit_with_parents(&self) -> Option<Vec<String>> {
         let call = self.call(&[], "rev-list").args(["--parents", "--max-count=1", "HEAD", "--"]);
         let answer = self.ask(call).await?;
-        let commits: Vec<String> = str::from_utf8(&answer).ok()?.split_whitespace().map(str::to_owned).collect();
+        let commits: Vec<String> =
+            str::from_utf8(&answer).ok()?.split_whitespace().map(str::to_owned).collect();
         (!commits.is_empty() && commits.iter().all(|text| is_commit(text))).then_some(commits)
     }
 }

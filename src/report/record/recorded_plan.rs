@@ -36,8 +36,9 @@ impl RecordedPlans {
     /// Reads the folder of a run.
     pub fn read(dir: &Path) -> Result<Self> {
         let bytes = read(&dir.join(REPORT))?.ok_or_else(|| no_record(dir))?;
-        let report: RunReport = serde_json::from_slice(&bytes)
-            .map_err(|error| Error::invalid("this is no report of a run").at(dir.join(REPORT).display()).because(error))?;
+        let report: RunReport = serde_json::from_slice(&bytes).map_err(|error| {
+            Error::invalid("this is no report of a run").at(dir.join(REPORT).display()).because(error)
+        })?;
         let begun = begun_in(dir);
         let events = read(&dir.join(EVENTS))?.unwrap_or_default();
         let Told { project, texts } = Told::in_events(&String::from_utf8_lossy(&events));
@@ -61,7 +62,8 @@ impl Told {
     fn in_events(events: &str) -> Self {
         let mut told = Self::default();
         // Most events are lines of tofu, which need not be understood.
-        let telling = events.lines().filter(|line| line.contains("\"planned\"") || line.contains("\"run_started\""));
+        let telling =
+            events.lines().filter(|line| line.contains("\"planned\"") || line.contains("\"run_started\""));
         for event in telling.filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
             match event["type"].as_str() {
                 Some("run_started") => told.project = event["project"].as_str().map(str::to_owned),
@@ -94,7 +96,9 @@ fn no_record(dir: &Path) -> Error {
     let error = error.detail(format!("expected `{REPORT}` in it, as below `.infra/runs/<id>`"));
     let below = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let newest = below.filter(|path| path.join(REPORT).is_file()).max();
-    error.hint_if(newest.map(|path| format!("one of them: `--report {}`", quoted(&path.display().to_string()))))
+    error.hint_if(
+        newest.map(|path| format!("one of them: `--report {}`", quoted(&path.display().to_string()))),
+    )
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@
 //! | [`syntax`] | the language of OpenTofu's files as text: blocks, arguments, what a value says |
 //! | [`trust`] | what this person made and allowed, kept outside of every project |
 //! | [`tofu`] | the binary, its arguments, environment, messages, hints |
+//! | [`proxies`] | the proxies that an environment names |
+//! | [`forge`] | comments and issues on GitHub, GitLab, Gitea and Forgejo |
 //! | [`process`] | starts programs, forwards signals; knows nothing of tofu |
 //! | [`engine`] | makes a run plan happen |
 //! | [`report`] | what people and machines see; alone writes to the terminal |
@@ -40,10 +42,12 @@ pub mod commands;
 pub mod engine;
 pub mod error;
 pub mod events;
+pub mod forge;
 pub mod log;
 pub mod model;
 pub mod process;
 pub mod project;
+pub mod proxies;
 pub mod render;
 pub mod report;
 pub mod secrets;

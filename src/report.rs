@@ -22,7 +22,7 @@ pub use listen::{Report, listen};
 pub use markdown::MarkdownSummary;
 pub use plan_view::Details;
 pub use record::{
-    Begun, PastRun, RunRecord, Undone, Unfinished, left_undone, read_durations, rename_in_runs,
+    Begun, PastRun, RecordedPlans, RunRecord, Undone, Unfinished, left_undone, read_durations, rename_in_runs,
 };
 pub use screen::{
     Asking, ColorChoice, InstallProgress, Table, Terminal, Tone, Verbosity, confirm, padded,

@@ -31,7 +31,9 @@ const OWN_PULL_REQUEST: &str = "(github.event_name == 'merge_group' || github.ev
                                 github.repository) && '.' || ''";
 
 fn stack(input: &str) -> String {
-    format!("terraform {{\n  backend \"http\" {{}}\n}}\n\nresource \"terraform_data\" \"it\" {{\n  input = \"{input}\"\n}}\n")
+    format!(
+        "terraform {{\n  backend \"http\" {{}}\n}}\n\nresource \"terraform_data\" \"it\" {{\n  input = \"{input}\"\n}}\n"
+    )
 }
 
 /// A repository on a forge, and a person's clone of it.
@@ -49,7 +51,8 @@ impl Lab {
         let bare = above.join("bare.git");
         let keygen = lab.run("secrets keygen --output ../bundle.key").succeeds();
         let said = keygen.stdout + &keygen.stderr;
-        let recipient = said.split_whitespace().map(|word| word.trim_matches('`')).find(|word| word.starts_with("age1"));
+        let recipient =
+            said.split_whitespace().map(|word| word.trim_matches('`')).find(|word| word.starts_with("age1"));
         let store = above.join("states");
         let lab = lab
             .config(&format!(
@@ -118,7 +121,12 @@ impl Lab {
         let depth = depth.iter().map(String::as_str);
         let all = if depth.len() == 0 { vec!["+refs/heads/*:refs/remotes/origin/*"] } else { Vec::new() };
         let what = format!("+{reference}:refs/remotes/pull/checkout");
-        git(&["fetch", "-q"].into_iter().chain(depth).chain(["origin", &what]).chain(all).collect::<Vec<_>>());
+        git(&["fetch", "-q"]
+            .into_iter()
+            .chain(depth)
+            .chain(["origin", &what])
+            .chain(all)
+            .collect::<Vec<_>>());
         git(&["checkout", "-q", "--detach", "refs/remotes/pull/checkout"]);
         folder
     }
@@ -169,10 +177,12 @@ impl Lab {
         runner.run(&workflow, "check", &merge(0)).succeeds();
         let stacks: Vec<String> = serde_json::from_str(&found).expect("a matrix");
         for (index, stacks) in stacks.iter().enumerate() {
-            let job = runner.clone().value("matrix.stacks", stacks).value("strategy.job-index", index.to_string());
+            let job =
+                runner.clone().value("matrix.stacks", stacks).value("strategy.job-index", index.to_string());
             job.run(&workflow, "plan", &merge(2)).succeeds();
         }
-        let runner = runner.value("needs.changed.outputs.stacks != '[]'", if found == "[]" { "false" } else { "true" });
+        let runner = runner
+            .value("needs.changed.outputs.stacks != '[]'", if found == "[]" { "false" } else { "true" });
         let comment = runner.run(&workflow, "comment", &merge(2));
         (stacks, comment)
     }
@@ -203,7 +213,15 @@ fn a_reviewed_change_is_applied_exactly_and_an_unreviewed_one_never() {
     let comments = forge.comments();
     assert_eq!(comments.len(), 1);
     assert!(comments[0].text.contains("02-apps/two"), "{}", comments[0].text);
-    assert!(Command::new("grep").args(["-rq", "terraform_data"]).arg(first_bundle(&lab, "first")).status().unwrap().code() == Some(1));
+    assert!(
+        Command::new("grep")
+            .args(["-rq", "terraform_data"])
+            .arg(first_bundle(&lab, "first"))
+            .status()
+            .unwrap()
+            .code()
+            == Some(1)
+    );
 
     // Merged: exactly that is applied, once.
     let (before, after) = lab.squash("more");

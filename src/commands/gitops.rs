@@ -2,6 +2,10 @@
 //! told where people review; workflows of forges, and what other tools need of it.
 
 mod ci;
+mod comment;
+mod forge_args;
 
 pub use ci::{CiArgs, run as ci};
 pub(super) use ci::{Forge, Layout, Rendering, WorkflowFile, workflows};
+pub use comment::{CommentArgs, run as comment};
+pub(super) use forge_args::ForgeArgs;

@@ -15,7 +15,7 @@ use crate::commands::Context;
 pub use force_unlock::{ForceUnlockArgs, run as force_unlock};
 pub use locks::{LocksArgs, run as locks};
 
-pub(super) use locks::{Looked, StackLock, data_dir_of, load_locks};
+pub(super) use locks::{Homes, Looked, StackLock, data_dir_of, load_locks};
 
 use crate::error::{Exit, Result};
 

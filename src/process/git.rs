@@ -12,6 +12,7 @@
 //! answer. `git status` is asked because no plumbing command compares contents without
 //! writing the index. Begin at [`Git::around`].
 
+mod commits;
 mod renames;
 
 use std::ffi::{OsStr, OsString};

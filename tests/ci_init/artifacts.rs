@@ -72,7 +72,8 @@ impl Artifacts {
     fn answer(&self, mut stream: TcpStream) {
         let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
         let request = lines.next().unwrap_or_default();
-        let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).map(|line| line.to_lowercase()).collect();
+        let headers: Vec<String> =
+            lines.take_while(|line| !line.is_empty()).map(|line| line.to_lowercase()).collect();
         let path = request.split(' ').nth(1).unwrap_or_default();
         let has = |header: &str| headers.iter().any(|line| line.starts_with(header));
         let mut known = self.known.lock().unwrap();
@@ -104,7 +105,9 @@ impl Artifacts {
         match parts.as_slice() {
             ["repos", "dana", "lab", "actions", "workflows", "infra-review.yaml", "runs"] => {
                 assert_eq!(asked("status"), "success");
-                let fits = |(event, head, _): &&(String, String, PathBuf)| event == asked("event") && head == asked("head_sha");
+                let fits = |(event, head, _): &&(String, String, PathBuf)| {
+                    event == asked("event") && head == asked("head_sha")
+                };
                 let position = known.runs.iter().position(|run| fits(&run));
                 let runs: Vec<Value> = position.into_iter().map(|id| json!({"id": id})).collect();
                 Found::Json(json!({"total_count": runs.len(), "workflow_runs": runs}))

@@ -76,7 +76,8 @@ impl Runner {
             (Some("actions/upload-artifact"), _) => self.upload(&step["with"], checkout),
             (Some("actions/download-artifact"), _) => self.download(&step["with"], checkout),
             (Some("github/codeql-action/upload-sarif"), _) => {
-                let sarif = std::fs::read(checkout.join(step["with"]["sarif_file"].as_str().unwrap())).unwrap();
+                let sarif =
+                    std::fs::read(checkout.join(step["with"]["sarif_file"].as_str().unwrap())).unwrap();
                 let sarif: Value = serde_json::from_slice(&sarif).expect("SARIF");
                 assert_eq!(sarif["version"], "2.1.0");
             }
@@ -91,7 +92,8 @@ impl Runner {
         let mut bash = Command::new("bash");
         bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script]).current_dir(checkout);
         for (name, _) in std::env::vars() {
-            if ["TF_", "INFRA_", "AWS_", "GITHUB_", "CI", "SOPS_"].iter().any(|habit| name.starts_with(habit)) {
+            if ["TF_", "INFRA_", "AWS_", "GITHUB_", "CI", "SOPS_"].iter().any(|habit| name.starts_with(habit))
+            {
                 bash.env_remove(name);
             }
         }

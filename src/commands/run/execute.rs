@@ -11,6 +11,7 @@ mod rename_question;
 mod reports;
 mod request;
 mod resume;
+mod run_origin;
 mod temporary_folder;
 mod warnings;
 
@@ -19,25 +20,30 @@ pub(in crate::commands) use self::resume::may_live;
 
 use self::begin::shared_states;
 use self::can_ask::check_can_ask;
-use self::prepared::{Preparation, Prepared, prepare};
-use self::reports::reports;
+use self::prepared::{Preparation, Prepared, new_run_id, prepare};
+use self::reports::{record_nothing, reports};
 use self::request::check_arguments;
 use crate::commands::Context;
 use crate::engine;
-use crate::error::{Exit, Result};
+use crate::error::{Error, Exit, Result};
 use crate::events::Events;
-use crate::model::RunReport;
-use crate::report::listen;
+use crate::model::{RunCommand, RunReport};
+use crate::report::{Asking, listen};
 
 /// Runs a request to its exit code.
-pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
+pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
+    execute_to_report(request, context).await.map(|(exit, _)| exit)
+}
+
+/// Runs a request to its exit code and its report; there is none where nothing was run.
+pub async fn execute_to_report(mut request: Request, context: &Context) -> Result<(Exit, Option<RunReport>)> {
     let prepared = match prepare(&mut request, context).await? {
         Preparation::Run(prepared) => prepared,
-        Preparation::Nothing => return Ok(end_without_run(&request, context)),
-        Preparation::Lost(exit) => return Ok(exit),
+        Preparation::Nothing => return Ok((end_without_run(&request, context).await?, None)),
+        Preparation::Lost(exit) => return Ok((exit, None)),
     };
     if request.run.dry_run {
-        return print(&prepared, &request, context).await;
+        return Ok((print(&prepared, &request, context).await?, None));
     }
     check_arguments(&request)?;
     check_can_ask(&prepared.plan, &request, context)?;
@@ -45,7 +51,31 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
     if request.run.json {
         print_report(&report, context);
     }
-    Ok(Exit(report.exit_code))
+    Ok((Exit(report.exit_code), Some(report)))
+}
+
+/// Looks at stacks once more on behalf of a run: nothing is shown, and nothing is recorded.
+pub async fn look_again(mut request: Request, run_id: &str, context: &Context) -> Result<RunReport> {
+    let Preparation::Run(prepared) = prepare(&mut request, context).await? else {
+        return Err(Error::bug("the stacks of a run are gone"));
+    };
+    let Prepared { workspace, plan, .. } = &*prepared;
+    let mut options = prepared.options(&request, context);
+    options.private_dir = workspace.project.runs_dir().join(run_id).join("plans");
+    options.run_id = run_id.to_owned();
+    let (events, messages) = Events::channel(context.clock);
+    let (session, shut) = prepared.open(&request, context, (events, &options)).await?;
+    let check = prepared.check(&session, (&request, context), shut, &mut options).await;
+    let looking = async move {
+        let report = match check {
+            Ok(check) => Ok(engine::run(&session, plan, &options, check).await),
+            Err(error) => Err(error),
+        };
+        session.close().await;
+        report
+    };
+    let (report, ()) = tokio::join!(looking, listen(messages, Vec::new(), Asking::Nobody));
+    report
 }
 
 /// Prints what would be run; what a run would refuse is refused.
@@ -69,7 +99,7 @@ async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Resul
         }
     };
     let Prepared { workspace, plan, .. } = prepared;
-    let reports = reports(workspace, plan, &options, request, context)?;
+    let reports = reports(workspace, plan, &options, request, context).await?;
     let running = async move {
         let report = engine::run(&session, plan, &options, check).await;
         session.close().await;
@@ -79,21 +109,27 @@ async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Resul
     Ok(report)
 }
 
-/// Ends where there is nothing to run: that is no run, and none is recorded.
-fn end_without_run(request: &Request, context: &Context) -> Exit {
+/// Ends where there is nothing to run: that is no run, and none is recorded, but of a plan.
+///
+/// Whoever reads the newest plan later must not take an older one for it.
+async fn end_without_run(request: &Request, context: &Context) -> Result<Exit> {
     context.terminal.note("no stacks, so nothing was run");
+    let is_kept = request.command == RunCommand::Plan && !request.run.resume && !request.run.dry_run;
+    let report = RunReport {
+        run_id: if is_kept { new_run_id(context) } else { String::new() },
+        command: request.command,
+        started: context.clock.now(),
+        duration_s: 0.0,
+        exit_code: Exit::OK.0,
+        stacks: Vec::new(),
+    };
+    if is_kept {
+        record_nothing(&report, request.mode, context).await?;
+    }
     if request.run.json {
-        let report = RunReport {
-            run_id: String::new(),
-            command: request.command,
-            started: context.clock.now(),
-            duration_s: 0.0,
-            exit_code: Exit::OK.0,
-            stacks: Vec::new(),
-        };
         print_report(&report, context);
     }
-    Exit::OK
+    Ok(Exit::OK)
 }
 
 fn print_report(report: &RunReport, context: &Context) {

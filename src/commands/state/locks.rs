@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::backends::{HomeParts, StateHome, StatePlace, home_of, state_name, workspace_in_use};
+use crate::backends::{HomeParts, StateHome, StatePlace, home_of, open_place, state_name, workspace_in_use};
 use crate::commands::Context;
 use crate::commands::args::{OUTPUT, StackArgs};
 use crate::commands::loaded_project::Workspace;
@@ -114,6 +114,13 @@ impl<'a> Homes<'a> {
         let secrets = open_each(workspace, &foreign, context).await;
         let sources = AwsSources::new(context.clock, context.interrupts.clone());
         Self { workspace, place, secrets, env: &context.env, sources }
+    }
+
+    /// Opens what takes no secrets, so that nothing is asked and nothing is told.
+    pub async fn without_secrets(workspace: &'a Workspace, context: &'a Context) -> Self {
+        let place = open_place(&workspace.project, &context.env, context.clock).await.map(Some);
+        let sources = AwsSources::new(context.clock, context.interrupts.clone());
+        Self { workspace, place, secrets: BTreeMap::new(), env: &context.env, sources }
     }
 
     /// Returns where the state of a stack lies.

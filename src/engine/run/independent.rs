@@ -125,11 +125,15 @@ fn listed(ids: &[&StackId]) -> String {
 
 fn planned_report(run: &StackRun, planned: &Planned) -> StackReport {
     let result = if planned.record.is_empty() { StackResult::NoChanges } else { StackResult::Succeeded };
-    report(run, result).with_changes(&planned.record.changes)
+    let report = report(run, result).with_changes(&planned.record.changes);
+    StackReport { state: planned.record.state.clone(), ..report }
 }
 
-/// Outputs that only the files changed are no drift.
+/// Outputs that only the files changed are no drift; they count where it is looked for what was not applied.
 fn drift_report(run: &StackRun, planned: &Planned) -> StackReport {
+    if planned.record.mode != PlanMode::RefreshOnly {
+        return planned_report(run, planned);
+    }
     let clean = planned.record.changes.is_empty();
     let result = if clean { StackResult::NoChanges } else { StackResult::Succeeded };
     report(run, result).with_changes(&planned.record.changes)

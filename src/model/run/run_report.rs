@@ -157,6 +157,9 @@ pub struct StackReport {
     /// How its tests came out, where there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<TestCounts>,
+    /// Which state the plan was made from, where that can be read: lineage and serial, or `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
 }
 
 impl StackReport {
@@ -189,6 +192,7 @@ impl StackReport {
             duration_s: 0.0,
             error,
             tests: None,
+            state: None,
         }
     }
 

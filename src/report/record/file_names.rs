@@ -9,5 +9,8 @@ pub const REPORT: &str = "report.json";
 /// Every event, one JSON object a line.
 pub const EVENTS: &str = "events.jsonl";
 
+/// What a change of data or templates did to the rendered files.
+pub const RENDERED: &str = "rendered.diff";
+
 /// Marks a run that died and that was already reported.
 pub const ABANDONED: &str = "abandoned";

@@ -48,7 +48,7 @@ impl PastRun {
     }
 
     fn read(dir: PathBuf) -> Option<Self> {
-        let Begun { command, mode, removed, process } = begun_in(&dir)?;
+        let Begun { command, mode, removed, process, .. } = begun_in(&dir)?;
         let report = std::fs::read(dir.join(REPORT)).ok();
         let report = report.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let run_id = dir.file_name()?.to_str()?.to_owned();

@@ -18,7 +18,7 @@ use super::renamed_runs::rename_in_runs;
 use crate::atomic_file;
 use crate::error::{Result, io};
 use crate::events::{NumberedEvent, RunEvent};
-use crate::model::{Holder, PlanMode, RunCommand, RunReport, StackId};
+use crate::model::{Holder, PlanMode, RunCommand, RunOrigin, RunReport, StackId};
 use crate::report::listen::Report;
 
 /// How many records are kept.
@@ -35,6 +35,12 @@ pub struct Begun {
     /// Whether it is about stacks that are gone from the tree.
     #[serde(default)]
     pub removed: bool,
+    /// The project's name; earlier versions did not note it.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// What it is made from, where that was looked up.
+    #[serde(default)]
+    pub origin: RunOrigin,
     /// The process that does it.
     pub process: Holder,
 }
@@ -87,7 +93,8 @@ impl RunRecord {
         let _ = writeln!(file, "{text}");
     }
 
-    fn finish(&self, report: &RunReport) {
+    /// Ends the record.
+    pub fn finish(&self, report: &RunReport) {
         let bytes = serde_json::to_vec_pretty(report).unwrap_or_default();
         let _ = atomic_file::write(&self.dir.join(REPORT), &bytes);
         if let Some(runs_dir) = self.dir.parent().filter(|_| report.stacks.len() > 1) {

@@ -8,11 +8,12 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use reqwest::{Client, NoProxy, Proxy, Response, StatusCode, Url};
+use reqwest::{Client, Response, StatusCode, Url};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result, io};
 use crate::model::{Environment, hex};
+use crate::proxies::proxies;
 use crate::tofu::binary::Progress;
 
 /// How long a host may take to answer the phone.
@@ -222,23 +223,6 @@ fn file_name(url: &str) -> String {
     url.rsplit('/').next().unwrap_or(url).to_owned()
 }
 
-/// Returns the proxies of an environment, in lower or upper case as is the custom.
-fn proxies(env: &Environment) -> Result<Vec<Proxy>> {
-    let get = |name: &str| env.get(name).or_else(|| env.get(&name.to_lowercase()));
-    let except = get("NO_PROXY").and_then(NoProxy::from_string);
-    let made = [
-        ("HTTPS_PROXY", get("HTTPS_PROXY").map(Proxy::https)),
-        ("HTTP_PROXY", get("HTTP_PROXY").map(Proxy::http)),
-        ("ALL_PROXY", get("ALL_PROXY").map(Proxy::all)),
-    ];
-    let set = made.into_iter().filter_map(|(name, proxy)| Some((name, proxy?)));
-    set.map(|(name, proxy)| match proxy {
-        Ok(proxy) => Ok(proxy.no_proxy(except.clone())),
-        Err(error) => Err(Error::invalid(format!("`{name}` in the environment is no proxy")).because(error)),
-    })
-    .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,14 +231,5 @@ mod tests {
     fn a_password_in_a_url_is_not_shown() {
         assert_eq!(shown("https://dana:hunter2@mirror.example/tofu"), "https://mirror.example/tofu");
         assert_eq!(shown("dana:hunter2@mirror.example/v1/tofu"), "tofu");
-    }
-
-    #[test]
-    fn a_proxy_that_is_none_names_its_variable() {
-        let env = Environment::default().with("https_proxy", "http://[");
-
-        let error = proxies(&env).expect_err("it is no URL");
-
-        assert!(error.message().contains("HTTPS_PROXY"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 //! Advice that is pasted must never do more than what was asked for, so nothing of the command
 //! line is dropped; values that may be secret are not repeated, and then no command is proposed.
 
-use super::request::Request;
+use crate::commands::run::Request;
 use crate::commands::{Context, program};
 use crate::engine::Approval;
 use crate::error::{Error, Result};

@@ -1,8 +1,8 @@
 //! Which stacks a run is about, as its request says.
 
-use super::request::Request;
 use crate::commands::Context;
 use crate::commands::loaded_project::Workspace;
+use crate::commands::run::Request;
 use crate::error::Result;
 use crate::model::{RunCommand, StackId};
 

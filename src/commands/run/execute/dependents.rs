@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use futures::StreamExt as _;
 use futures::stream;
 
-use super::request::Request;
 use crate::commands::Context;
 use crate::commands::args::StackArgs;
 use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::run::Request;
 use crate::engine;
 use crate::engine::Session;
 use crate::error::{Error, Result};

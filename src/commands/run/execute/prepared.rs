@@ -9,11 +9,11 @@ use tempfile::TempDir;
 
 use super::chosen_stacks::choose;
 use super::dependents::{Standing, widened};
-use super::request::Request;
 use super::resume::resume;
 use super::temporary_folder::borrow_folder;
 use crate::commands::Context;
 use crate::commands::loaded_project::{Workspace, tell_lost};
+use crate::commands::run::Request;
 use crate::engine;
 use crate::engine::{Approval, RunChoice, RunOptions, WhenToInit};
 use crate::error::{Exit, Kind, Result};
@@ -81,9 +81,7 @@ impl Prepared {
     /// Returns how the run behaves beyond what its plan says.
     pub fn options(&self, request: &Request, context: &Context) -> RunOptions {
         let (project, stacks) = (&self.workspace.project, self.chosen.len());
-        // Sorts by time, and two runs in one millisecond still differ.
-        let now = context.clock.now().strftime("%Y%m%dT%H%M%S%.3f").to_string();
-        let run_id = format!("{now}-{}", process::this_process());
+        let run_id = new_run_id(context);
         RunOptions {
             private_dir: project.runs_dir().join(&run_id).join("plans"),
             run_id,
@@ -109,6 +107,12 @@ impl Prepared {
             },
         }
     }
+}
+
+/// Returns an id that sorts by time; two runs in one millisecond still differ.
+pub(super) fn new_run_id(context: &Context) -> String {
+    let now = context.clock.now().strftime("%Y%m%dT%H%M%S%.3f").to_string();
+    format!("{now}-{}", process::this_process())
 }
 
 /// Returns how many stacks run at once: as the command line says, or the project, or what the machine bears.

@@ -3,8 +3,8 @@
 //! Where nobody can be asked, a yes beforehand does not cover what is protected, so the stacks
 //! above it would be destroyed in vain: that is refused before anything runs.
 
-use super::request::Request;
 use crate::commands::Context;
+use crate::commands::run::Request;
 use crate::engine;
 use crate::engine::{Approval, Session};
 use crate::error::{Error, Result};

@@ -1,12 +1,14 @@
 //! What a run is reported with, and in which words it can be gone on with.
 
-use super::request::Request;
-use crate::commands::loaded_project::Workspace;
+use super::run_origin::origin_of;
+use crate::commands::loaded_project::{Workspace, root_of};
+use crate::commands::run::Request;
 use crate::commands::{Context, works_here};
 use crate::engine::RunOptions;
 use crate::error::Result;
-use crate::model::{RunCommand, RunPlan, quoted};
+use crate::model::{RunCommand, RunPlan, RunReport, quoted};
 use crate::process;
+use crate::project;
 use crate::report::{
     Asking, Begun, Console, JsonLines, MarkdownSummary, Passed, PlanOutput, Report, RunRecord, Scope,
 };
@@ -14,7 +16,7 @@ use crate::tofu::call::PlanMode;
 use crate::trust::UserKey;
 
 /// Makes everything that listens to a run.
-pub fn reports(
+pub async fn reports(
     workspace: &Workspace,
     plan: &RunPlan,
     options: &RunOptions,
@@ -23,7 +25,14 @@ pub fn reports(
 ) -> Result<Vec<Box<dyn Report>>> {
     let (runs_dir, args) = (workspace.project.runs_dir(), &request.run);
     let process = process::this_holder(Some(options.run_id.clone()));
-    let begun = Begun { command: plan.command, mode: request.mode, removed: request.removed, process };
+    let begun = Begun {
+        command: plan.command,
+        mode: request.mode,
+        removed: request.removed,
+        project: Some(plan.project.clone()),
+        origin: origin_of(plan.command, &workspace.project, context).await,
+        process,
+    };
     let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
     let console = Console::new(context.terminal, plans).showing(request.details);
@@ -37,6 +46,21 @@ pub fn reports(
         reports.push(Box::new(JsonLines::new(context.terminal)));
     }
     Ok(reports)
+}
+
+/// Records a plan of no stacks.
+pub(super) async fn record_nothing(report: &RunReport, mode: PlanMode, context: &Context) -> Result<()> {
+    let project = project::load(&root_of(context)?)?;
+    let begun = Begun {
+        command: report.command,
+        mode,
+        removed: false,
+        project: Some(project.name.clone()),
+        origin: origin_of(report.command, &project, context).await,
+        process: process::this_holder(Some(report.run_id.clone())),
+    };
+    RunRecord::begin(&project.runs_dir(), &report.run_id, &begun)?.finish(report);
+    Ok(())
 }
 
 /// Returns with which words the stacks of the run can be chosen again.

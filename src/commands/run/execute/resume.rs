@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::request::Request;
 use crate::commands::Context;
 use crate::commands::loaded_project::Workspace;
+use crate::commands::run::Request;
 use crate::error::{Error, Result};
 use crate::model::{Holder, PlanMode, RunCommand};
 use crate::process;

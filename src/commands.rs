@@ -32,6 +32,7 @@ pub mod habits;
 mod headings;
 pub mod help;
 pub mod init;
+pub mod inventory;
 mod left_out;
 pub mod locks;
 pub mod man;

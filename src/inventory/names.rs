@@ -1,8 +1,8 @@
 //! Names of hosts that every form of an inventory can carry, each once.
 //!
 //! A machine keeps its own name wherever that means the same to Ansible in all forms. What would not is
-//! replaced by `_`: ends of lines, which begin a new host; a colon, behind which Ansible looks for a port or
-//! the end of a range; what begins a template, which Ansible would run.
+//! replaced by `_`: ends of lines, which begin a new host; a colon, behind which Ansible looks for a port;
+//! brackets, in which it looks for a range; what begins a template, which it would run.
 
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
@@ -17,6 +17,7 @@ pub(super) fn carried(name: &str) -> Option<String> {
     let next = name.chars().skip(1).map(Some).chain([None]);
     let signs = name.chars().zip(next).map(|(sign, next)| match sign {
         ':' => colon,
+        '[' | ']' => '_',
         '{' if matches!(next, Some('{' | '%' | '#')) => '_',
         sign if sign.is_control() || is_line_end(sign) => '_',
         sign => sign,
@@ -72,12 +73,12 @@ mod tests {
     #[test]
     fn a_name_keeps_what_every_form_can_carry() {
         for name in
-            ["web-1", "Web Server 1", "büro", "a=b", "it's", "\"q\"", "#x", "[a]", "2001:db8::1", "_meta"]
+            ["web-1", "Web Server 1", "büro", "a=b", "it's", "\"q\"", "#x", "{a}", "2001:db8::1", "_meta"]
         {
             assert_eq!(carried(name).as_deref(), Some(name));
         }
         assert_eq!(carried("a\nb\u{2028}c\u{85}").as_deref(), Some("a_b_c"));
-        assert_eq!(carried("h[1:3]:22").as_deref(), Some("h[1_3]_22"));
+        assert_eq!(carried("h[1:3]:22").as_deref(), Some("h_1_3__22"));
         assert_eq!(carried("{{ x }}{%").as_deref(), Some("_{ x }}_%"));
         assert_eq!(carried(" \n"), None);
     }

@@ -30,7 +30,8 @@ pub fn wrapper(parts: &Wrapper<'_>) -> String {
          # Made by `infra inventory --script`.\n\
          project={root}\n\
          {search}\
-         exec infra -C \"$project\" inventory{chosen} \"$@\"\n"
+         # Ansible shows what it is told beside the inventory as errors: -q leaves it at those.\n\
+         exec infra -q -C \"$project\" inventory{chosen} \"$@\"\n"
     )
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::engine::session::Session;
 use crate::engine::state_check::require_states;
-use crate::engine::state_content::{open_state, pull_state};
+use crate::engine::state_content::{open_state, pull_alone, pull_state};
 use crate::error::{Error, Result};
 use crate::model::{Backend, Stack, StackId, quoted};
 use crate::stacks;
@@ -57,7 +57,9 @@ async fn read_state(session: &Session, id: &StackId) -> Result<Option<Value>> {
             Some(bytes) => open_state(session, id, &bytes).await?,
             None => return Ok(None),
         },
-        _ => pull_state(session, id).await?,
+        // Their paths count from the folder of the stack, or their workspaces are not tofu's own.
+        _ if ["local", "remote", "cloud"].contains(&stack.backend.kind()) => pull_state(session, id).await?,
+        _ => pull_alone(session, stack).await?,
     };
     parsed(id, &bytes)
 }

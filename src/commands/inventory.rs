@@ -92,8 +92,13 @@ pub async fn run(args: &InventoryArgs, context: &Context) -> Result<Exit> {
 /// script in any folder.
 fn choose_or_all(workspace: &Workspace, args: &InventoryArgs, context: &Context) -> Result<Vec<StackId>> {
     let selection = args.stacks.selection();
-    let names_none = selection.names.is_empty() && selection.layers.is_empty() && selection.tags.is_empty();
-    workspace.select(&Selection { all: selection.all || names_none, reads: true, ..selection }, context)
+    let all = selection.all || names_none(&selection);
+    workspace.select(&Selection { all, reads: true, ..selection }, context)
+}
+
+/// Returns whether a choice names no stacks, though it may leave some out.
+fn names_none(choice: &Selection) -> bool {
+    choice.names.is_empty() && choice.layers.is_empty() && choice.tags.is_empty()
 }
 
 fn machines(workspace: &Workspace, states: &[(StackId, Value)], mask: &dyn Mask) -> Result<Inventory> {
@@ -166,10 +171,11 @@ fn script(workspace: &Workspace, args: &InventoryArgs, context: &Context) -> Str
         names: names(&args.stacks.names),
         stack: names(&args.stacks.stack),
         exclude: names(&args.stacks.exclude),
+        all: args.stacks.all || names_none(&args.stacks.selection()),
         ..args.stacks.clone()
     };
     let has_config = root.join("infra.yaml").is_file();
-    let chosen = stacks.typed().unwrap_or_default();
+    let chosen = stacks.typed().filter(|chosen| chosen != "--all").unwrap_or_default();
     inventory::wrapper(&Wrapper { root, has_config, chosen: &chosen })
 }
 

@@ -31,5 +31,5 @@ pub use state_place::StatePlace;
 pub use store::{
     open_place, open_store_untried, read_infra_lock, remember_probe, store_environment, store_place,
 };
-pub use tofu_backends::{BackendRecord, resolved_backend, selected_workspace, workspace_in_use};
+pub use tofu_backends::{BackendRecord, noted_kind, resolved_backend, selected_workspace, workspace_in_use};
 pub use workspaces::workspaces_at;

@@ -8,7 +8,7 @@
 //! | `state` | states and their locks: `state …` `locks` `force-unlock` |
 //! | `secrets` | encrypted files: `secrets …` |
 //! | `setup` | from nothing to a project: `new` `new-stack` `configure` `deps` |
-//! | `gitops` | what changes and who reviews it: `comment` `ci` |
+//! | `gitops` | what changes and who reviews it: `comment` `inventory` `ci` |
 //! | `trust` | `trust`, and the question that other commands ask before they run what a project brings |
 //! | `tools` | about the program: `completions` `man` `schema` `help` |
 //! | `habits` | what to type instead, for lines of other tools |
@@ -32,7 +32,7 @@ mod trust;
 
 pub use context::Context;
 use context::{program, shell_folder, works_here};
-pub use gitops::{CiArgs, CommentArgs, ci, comment};
+pub use gitops::{CiArgs, CommentArgs, InventoryArgs, ci, comment, inventory};
 pub use habits::correction;
 pub use inspect::{
     DoctorArgs, OutputArgs, RunsArgs, ShowArgs, StacksArgs, doctor, output, runs, show, stacks,

@@ -25,7 +25,7 @@ pub use run::{Approval, GivenFiles, RunChoice, RunOptions, WhenToInit, resolve_r
 pub use session::{Session, SessionParts, StateNeed, can_bind_plans};
 pub use single_calls::{
     Formatted, Sensitive, format_files, pass_through, read_addresses, read_document, read_everything,
-    read_outputs, read_text, release_foreign_lock, unopened_for,
+    read_outputs, read_states, read_text, release_foreign_lock, unopened_for,
 };
 pub use stack::{is_prepared_by, workspace_folder};
 pub use state_check::{

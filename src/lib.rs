@@ -14,6 +14,7 @@
 //! | [`cli`] | global flags, the list of commands, arguments → exit code |
 //! | [`commands`] | one file a command: its arguments and the story it tells |
 //! | [`error`] | the one error: kinds → exit codes, facts, hints |
+//! | [`inventory`] | the machines in states, as an inventory for Ansible and ssh |
 //! | [`log`] | tracing for those who look for a defect |
 //! | [`model`] | plain data, no I/O |
 //! | [`events`] | what happens in a run; a leaf |
@@ -43,6 +44,7 @@ pub mod engine;
 pub mod error;
 pub mod events;
 pub mod forge;
+pub mod inventory;
 pub mod log;
 pub mod model;
 pub mod process;

@@ -29,8 +29,9 @@ pub use layout::{CONVENTIONAL_ROOTS, TOFU_ENDINGS, is_module_folder, is_skipped_
 pub use lock::{Holder, LockHolder, LockInfo, MOVED, ProcessPlace, StateLock};
 pub use paths::without_dots;
 pub use project::{
-    BackendConfig, ConfigureSettings, Copies, Delimiters, Encryption, Layers, LockFile, OutputRef, Project,
-    PythonPlugins, RunSettings, SecretsSettings, StackSettings, StateSettings, TofuSettings, Undefined,
+    BackendConfig, ConfigureSettings, Copies, Delimiters, Encryption, InventoryRule, Layers, LockFile,
+    OutputRef, Project, PythonPlugins, RunSettings, SecretsSettings, StackSettings, StateSettings,
+    TofuSettings, Undefined,
 };
 pub use run::{
     Diagnostic, PlanMode, RunCommand, RunOrigin, RunPlan, RunReport, Severity, StackError, StackReport,

@@ -10,6 +10,7 @@ mod delimiters;
 mod fault;
 mod find;
 mod infra_folder;
+mod inventory_rules;
 mod load;
 mod output_ref;
 mod schema;

@@ -12,7 +12,8 @@ mod s3_object;
 
 pub(super) use local_file::{read_state_file, write_state_file};
 pub(super) use local_lock::lock_of_file;
-pub(super) use resolved_backend::noted_kind;
-pub use resolved_backend::{BackendRecord, resolved_backend, selected_workspace, workspace_in_use};
+pub use resolved_backend::{
+    BackendRecord, noted_kind, resolved_backend, selected_workspace, workspace_in_use,
+};
 pub(super) use s3_lock::lock_of_s3;
 pub(super) use s3_object::{read_s3_state, s3_workspaces};

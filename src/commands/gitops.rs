@@ -4,8 +4,10 @@
 mod ci;
 mod comment;
 mod forge_args;
+mod inventory;
 
 pub use ci::{CiArgs, run as ci};
 pub(super) use ci::{Forge, Layout, Rendering, WorkflowFile, workflows};
 pub use comment::{CommentArgs, run as comment};
 pub(super) use forge_args::ForgeArgs;
+pub use inventory::{InventoryArgs, run as inventory};

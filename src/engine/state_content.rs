@@ -9,7 +9,7 @@ mod state_secrets;
 mod state_serial;
 
 pub(super) use encryption_folder::EncryptionFolder;
-pub use pulled_state::{open_state, pull_state};
+pub use pulled_state::{open_state, pull_alone, pull_state};
 pub(super) use pulled_state::{open_with_passphrase, passphrase_of};
 pub(super) use sealing::Sealing;
 pub(super) use state_instances::{addressed_instances, items};

@@ -41,6 +41,8 @@ pub struct Project {
     pub run: RunSettings,
     /// How many stacks of a pool run at once.
     pub pools: BTreeMap<String, usize>,
+    /// Where types of resources keep what an inventory wants, beside those that are known.
+    pub inventory: BTreeMap<String, InventoryRule>,
     /// Where this program keeps its own for one run, in place of `.infra`.
     pub borrowed_dir: Option<PathBuf>,
 }
@@ -268,6 +270,17 @@ impl StackSettings {
     pub fn is_protected(&self) -> bool {
         self.protect.unwrap_or(false)
     }
+}
+
+/// Where the resources of one type keep what an inventory wants: paths with dots into their attributes.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct InventoryRule {
+    /// The machine's name.
+    pub name: Option<String>,
+    /// By what it is reached.
+    pub address: Option<String>,
+    /// Its tags: words, or pairs.
+    pub tags: Option<String>,
 }
 
 /// Something that is given to a backend beside its block.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::delimiters::DelimitersConfig;
+use super::inventory_rules::InventoryConfig;
 use super::stacks_map::StacksConfig;
 use super::switches::{CopiesConfig, LockFileConfig};
 use crate::model::{Encryption, PythonPlugins, Undefined};
@@ -32,6 +33,8 @@ pub struct InfraConfig {
     pub pools: BTreeMap<String, NonZeroU16>,
     /// How runs behave.
     pub run: RunConfig,
+    /// How machines are found in states.
+    pub inventory: InventoryConfig,
 }
 
 /// Which OpenTofu runs.

@@ -12,6 +12,7 @@ use serde_saphyr::Spanned;
 use super::config::{ConfigureConfig, InfraConfig, RunConfig, SecretsConfig};
 use super::fault::YamlSource;
 use super::infra_folder::refuse_links;
+use super::inventory_rules::check_rules;
 use super::stack_config::StackConfig;
 use crate::error::{Error, Result, io};
 use crate::model::{
@@ -75,7 +76,7 @@ fn check(config: &InfraConfig, source: &YamlSource<'_>) -> Result<()> {
             check_workspace(pattern, (name, settings.as_ref()), config, source)?;
         }
     }
-    Ok(())
+    check_rules(&config.inventory, source)
 }
 
 /// Checks what may be said of a stack and of each of its workspaces.
@@ -183,7 +184,7 @@ fn check_pool(pool: &Spanned<String>, config: &InfraConfig, source: &YamlSource<
 }
 
 fn project(root: &Path, config: InfraConfig) -> Project {
-    let InfraConfig { name, tofu, configure, secrets, state, stacks, pools, run } = config;
+    let InfraConfig { name, tofu, configure, secrets, state, stacks, pools, run, inventory } = config;
     let name = name.filter(|name| !name.trim().is_empty());
     Project {
         root: root.to_path_buf(),
@@ -212,6 +213,7 @@ fn project(root: &Path, config: InfraConfig) -> Project {
         begun: BTreeSet::new(),
         run: run_settings(run),
         pools: pools.into_iter().map(|(name, size)| (name, usize::from(size.get()))).collect(),
+        inventory: inventory.into_rules(),
         borrowed_dir: None,
     }
 }

@@ -1,6 +1,8 @@
 //! The real Ansible: installed once from the Python package index into the user's cache, then
 //! driven as the command `ansible-vault`, or as its library, many cases in one process.
 
+#![allow(dead_code, reason = "each test file uses its own part")]
+
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -49,6 +51,14 @@ pub fn ansible_vault(args: &[&str], env: &[(&str, &str)]) -> Output {
     let mut command = Command::new("python3");
     command.arg(site().join("bin/ansible-vault")).args(args).envs(env.iter().copied());
     run(command, None)
+}
+
+/// Runs a command of Ansible in a folder with these arguments and variables.
+pub fn ansible(command: &str, args: &[&str], folder: &Path, env: &[(&str, &str)]) -> Output {
+    let mut python = Command::new("python3");
+    python.arg(site().join("bin").join(command)).args(args).current_dir(folder);
+    python.env("ANSIBLE_NOCOLOR", "1").envs(env.iter().copied());
+    run(python, None)
 }
 
 impl Case {

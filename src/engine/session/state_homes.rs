@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::shared::Session;
-use crate::backends::{HomeParts, KnownState, StateHome, home_of, state_name, workspace_in_use};
+use crate::backends::{HomeParts, KnownState, StateHome, home_of, noted_kind, state_name, workspace_in_use};
 use crate::error::Result;
 use crate::model::{Backend, Stack, StackId, StateLock};
 use crate::stacks;
@@ -44,6 +44,11 @@ impl Session {
     /// Returns where the state of a stack lies.
     pub fn home_of(&self, stack: &Stack) -> Result<StateHome> {
         self.home_in(stack, &self.dir_of(stack))
+    }
+
+    /// Returns the kind of backend that a stack was initialised for, where it was.
+    pub(in crate::engine) fn noted_backend(&self, stack: &Stack) -> Option<String> {
+        noted_kind(&self.data_dir_of(stack))
     }
 
     /// Returns where the state of a stack lies according to what tofu resolved in this folder.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::encryption_excerpt::excerpt;
+use super::encryption_excerpt::{Kept, excerpt};
 use crate::engine::session::Session;
 use crate::engine::stack::bare_run;
 use crate::engine::variables::{Subject, declares, with_early_values};
@@ -31,15 +31,21 @@ pub struct EncryptionFolder {
 impl EncryptionFolder {
     /// Makes it; for a stack whose files say nothing about encryption it is empty.
     pub fn of(session: &Session, stack: &Stack) -> Result<Self> {
-        let all =
-            tempfile::tempdir().map_err(|error| Error::unavailable("no temporary folder").because(error))?;
+        let all = temporary()?;
         let from = session.dir_of(stack);
         let declares = declares(&from, Subject::Anything);
         let dir = match declares {
-            true => copy_of(&from, &session.project.root, all.path())?,
+            true => copy_of(&from, &session.project.root, all.path(), Kept::Encryption)?,
             false => all.path().to_owned(),
         };
         Ok(Self { _all: all, dir, declares })
+    }
+
+    /// Makes one in which tofu knows the backend of the stack too.
+    pub fn with_backend(session: &Session, stack: &Stack) -> Result<Self> {
+        let all = temporary()?;
+        let dir = copy_of(&session.dir_of(stack), &session.project.root, all.path(), Kept::Backend)?;
+        Ok(Self { _all: all, dir, declares: true })
     }
 
     /// Returns where it is.
@@ -56,9 +62,13 @@ impl EncryptionFolder {
     }
 }
 
+fn temporary() -> Result<TempDir> {
+    tempfile::tempdir().map_err(|error| Error::unavailable("no temporary folder").because(error))
+}
+
 /// Copies what the files of a stack say about encryption; whatever else they may read is linked to,
 /// up to the root of the project, so that relative paths lead where they do in the stack's folder.
-fn copy_of(from: &Path, root: &Path, into: &Path) -> Result<PathBuf> {
+fn copy_of(from: &Path, root: &Path, into: &Path, kept: Kept) -> Result<PathBuf> {
     let (mut here, mut copy) = (root.to_owned(), into.to_owned());
     let below = from.strip_prefix(root).map(Path::to_owned).unwrap_or_default();
     if below.as_os_str().is_empty() {
@@ -80,7 +90,7 @@ fn copy_of(from: &Path, root: &Path, into: &Path) -> Result<PathBuf> {
         if file.is_file() {
             let text = std::fs::read(&file).map_err(io("read", &file))?;
             let copied = copy.join(name);
-            std::fs::write(&copied, excerpt(&syntax::decoded(&text), &file)?)
+            std::fs::write(&copied, excerpt(&syntax::decoded(&text), &file, kept)?)
                 .map_err(io("write", &copied))?;
         }
     }
@@ -122,7 +132,7 @@ mod tests {
         write(&root.path().join("tofu/key"), "k");
         write(&root.path().join("key"), "top");
 
-        let copy = copy_of(&stack, root.path(), into.path()).expect("a copy");
+        let copy = copy_of(&stack, root.path(), into.path(), Kept::Encryption).expect("a copy");
 
         let read = |path: &str| std::fs::read_to_string(copy.join(path)).ok();
         assert_eq!(read("x.auto.tfvars").as_deref(), Some("a = 1"));
@@ -137,7 +147,7 @@ mod tests {
         let (root, into) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         std::fs::write(root.path().join("main.tofu"), "locals {}\noutput \"a\" {}\n").expect("a file");
 
-        let copy = copy_of(root.path(), root.path(), into.path()).expect("a copy");
+        let copy = copy_of(root.path(), root.path(), into.path(), Kept::Encryption).expect("a copy");
 
         assert_eq!(std::fs::read_to_string(copy.join("main.tofu")).expect("a file"), "locals {}\n");
     }

@@ -9,14 +9,37 @@ use crate::engine::session::Session;
 use crate::engine::stack::prepared;
 use crate::error::{Result, io};
 use crate::model::{Stack, StackId};
+use crate::stacks;
 use crate::tofu;
 use crate::tofu::call;
+use crate::tofu::call::InitBackend;
 
 /// Returns the state of a stack, decrypted; empty if there is none.
 pub async fn pull_state(session: &Session, id: &StackId) -> Result<Zeroizing<Vec<u8>>> {
     let base = prepared(session, session.stack(id)?).await?;
     let captured = successful(session, id, call::state_pull(base)).await?;
     Ok(captured.stdout.into_unmasked())
+}
+
+/// Returns the state of a stack as [`pull_state`] does, in a folder where tofu knows nothing of the stack but
+/// its backend: no provider and no module is needed. Empty if there is none.
+pub async fn pull_alone(session: &Session, stack: &Stack) -> Result<Zeroizing<Vec<u8>>> {
+    let (id, folder) = (&stack.id, EncryptionFolder::with_backend(session, stack)?);
+    let entries = stacks::backend_config(&session.project, stack)?;
+    let base = folder.call(session, stack).await?;
+    let base = entries.iter().fold(base, call::with_backend_config);
+    successful(session, id, call::init(base, InitBackend::Yes, &[], session.narration())).await?;
+    let mut base = folder.call(session, stack).await?;
+    if let Some(name) = stack.workspace_name().filter(|_| stack.backend.has_workspaces()) {
+        // One that is not there would be made.
+        let list = call::workspace_list(folder.call(session, stack).await?);
+        let listed = successful(session, id, list).await?.stdout.safe(&session.mask());
+        if !call::listed_workspaces(&listed).iter().any(|known| known == name) {
+            return Ok(Zeroizing::default());
+        }
+        base = base.env("TF_WORKSPACE", name);
+    }
+    Ok(successful(session, id, call::state_pull(base)).await?.stdout.into_unmasked())
 }
 
 /// Returns the passphrase that opens the state of a stack.

@@ -1,7 +1,7 @@
 //! What a plan does to one resource or output, attribute by attribute; safe to show.
 
 use super::change::Action;
-use crate::model::safe::Safe;
+use crate::model::Safe;
 
 /// What a change is about.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::change::Action;
-use crate::model::safe::Safe;
+use crate::model::Safe;
 
 /// One resource or output of a plan that is not as it was shown.
 #[derive(Clone, Debug, Eq, JsonSchema, PartialEq, Serialize)]

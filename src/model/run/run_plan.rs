@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::project::OutputRef;
+use crate::model::OutputRef;
 use crate::model::wording::counted;
 use crate::model::{Stack, StackId};
 

@@ -8,6 +8,7 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[expect(dead_code, reason = "another test uses the rest")]
 #[path = "support/ansible.rs"]
 mod ansible;
 

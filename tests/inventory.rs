@@ -7,6 +7,7 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[expect(dead_code, reason = "another test uses the rest")]
 #[path = "support/ansible.rs"]
 mod ansible;
 #[path = "support/minio.rs"]

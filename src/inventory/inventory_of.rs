@@ -38,7 +38,7 @@ impl Inventory {
         for (stack, resources) in &read {
             for resource in resources {
                 let machine = machine_of(resource, rules, &mut notes);
-                found.extend(machine.map(|machine| Found { stack: *stack, resource, machine }));
+                found.extend(machine.map(|machine| Found { stack, resource, machine }));
             }
         }
         for one in &mut found {

@@ -1,8 +1,6 @@
 //! The real Ansible: installed once from the Python package index into the user's cache, then
 //! driven as the command `ansible-vault`, or as its library, many cases in one process.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 mod python;
 
 use std::path::{Path, PathBuf};

@@ -81,8 +81,8 @@ impl PlanComment {
     pub fn body(&self, most: usize) -> Body {
         let levels = [Thrift::None, Thrift::Tight, Thrift::Counted];
         let room = most.saturating_sub(super::folds::NOTICE_ROOM);
-        let fitting = levels.into_iter().map(|level| (level, self.front(level, room)));
-        let fitting = fitting.filter(|(_, (text, _))| text.len() <= room).next();
+        let mut fitting = levels.into_iter().map(|level| (level, self.front(level, room)));
+        let fitting = fitting.find(|(_, (text, _))| text.len() <= room);
         let (level, (mut text, mut missing)) =
             fitting.unwrap_or_else(|| (Thrift::Desperate, self.front(Thrift::Desperate, room)));
         if level == Thrift::Counted {

@@ -46,6 +46,7 @@ mod prepared;
 mod protected;
 mod removed;
 mod renamed;
+mod rendered_diff;
 pub mod request;
 mod resume;
 mod run_origin;

@@ -131,6 +131,7 @@ const MAKES_FOLDERS: &[&str] = &[
     // The one door.
     "atomic_file.rs",
     // Where a person keeps a project, its stacks, its states and its generated files.
+    "commands/comment/whole_plans.rs",
     "commands/man.rs",
     "commands/new/folder.rs",
     "commands/new_stack.rs",

@@ -12,7 +12,7 @@ mod show;
 use clap::Args;
 
 pub(super) use data_check::data_warnings;
-pub(super) use generate::has_templates;
+pub(super) use generate::{Look, has_templates, look};
 
 use self::removal::Made;
 use super::Context;

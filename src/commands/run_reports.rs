@@ -3,6 +3,7 @@
 use super::Context;
 use super::again::works_here;
 use super::beginnings::root_of;
+use super::rendered_diff::rendered_diff;
 use super::request::Request;
 use super::run_origin::origin_of;
 use super::workspace::Workspace;
@@ -36,6 +37,11 @@ pub(super) async fn reports(
         process,
     };
     let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
+    if plan.command == RunCommand::Plan
+        && let Some(diff) = rendered_diff(&workspace.project, context).await
+    {
+        record.add_rendered(&diff)?;
+    }
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
     let console = Console::new(context.terminal, plans).showing(request.details);
     let console = console.choosing(scope(workspace, plan, request, context));

@@ -133,6 +133,7 @@ const MAKES_FOLDERS: &[&str] = &[
     // The one door.
     "atomic_file.rs",
     // Where a person keeps a project, its stacks, its states and its generated files.
+    "commands/gitops/comment/whole_plans.rs",
     "commands/tools/man.rs",
     "commands/setup/new/folder.rs",
     "commands/setup/new_stack.rs",

@@ -816,3 +816,29 @@ fn jobs_that_comment_at_once_leave_one_comment_with_the_plans() {
     let plans = forge.comments().into_iter().filter(|comment| comment.text.starts_with("<!-- infra:comment"));
     assert_eq!(plans.count(), 1, "{:#?}", forge.comments());
 }
+
+#[test]
+fn a_change_of_data_shows_what_it_did_to_the_rendered_files() {
+    let template = "terraform {\n  backend \"http\" {}\n}\nresource \"terraform_data\" \"a\" {\n  input = \"#{ size }#\"\n}\n# #{ admin_password }#\n";
+    let lab = Project::new()
+        .file("templates/config/infrastructure/a/x/main.tf.j2", template)
+        .file("cluster.yaml", "size: small\nadmin_password: hunter2-hunter2\n")
+        .file(".gitignore", ".infra\n.terraform\n");
+    lab.run("configure --no-init").succeeds();
+    lab.git(&["init", "-q", "-b", "main"]);
+    lab.git(&["add", "."]);
+    lab.git(&["commit", "-qm", "base"]);
+    lab.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    lab.run("plan").succeeds();
+    assert!(!lab.run("comment --dry-run").succeeds().stdout.contains("rendered files"));
+    lab.write("cluster.yaml", "size: large\nadmin_password: hunter3-hunter3\n");
+    lab.run("configure --no-init").succeeds();
+    lab.git(&["commit", "-qam", "large"]);
+
+    lab.run("plan").succeeds();
+    let body = lab.run("comment --dry-run").succeeds().stdout;
+
+    assert!(body.contains("rendered files: 1 file"), "{body}");
+    assert!(body.contains("-  input = \"small\"\n+  input = \"large\""), "{body}");
+    assert!(!body.contains("hunter2") && !body.contains("hunter3"), "{body}");
+}

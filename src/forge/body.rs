@@ -8,9 +8,11 @@ mod drift;
 mod folds;
 mod rows;
 mod text;
+mod told;
 
-pub use comment::{PlanComment, PlannedStack, PlanningRun};
+pub use comment::PlanComment;
 pub use drift::{DriftIssue, DriftedStack};
+pub use told::{PlannedStack, PlanningRun};
 
 /// A text for a forge.
 #[derive(Clone, Debug, Eq, PartialEq)]

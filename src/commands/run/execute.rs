@@ -8,6 +8,7 @@ mod dependents;
 mod prepared;
 mod protected;
 mod rename_question;
+mod rendered_diff;
 mod reports;
 mod request;
 mod resume;

@@ -13,7 +13,7 @@ mod show;
 use clap::Args;
 
 pub(in crate::commands) use self::data_check::data_warnings;
-pub(in crate::commands) use self::generate::has_templates;
+pub(in crate::commands) use self::generate::{Look, has_templates, look};
 
 use self::removal::Made;
 use crate::commands::Context;

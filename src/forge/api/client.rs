@@ -50,7 +50,7 @@ impl Answer {
 #[derive(Debug)]
 pub enum Posted {
     /// It was answered.
-    Answered(Answer),
+    Answered(Box<Answer>),
     /// It may have been carried out, or not.
     Unsure(Error),
 }
@@ -108,7 +108,7 @@ impl ApiClient {
                 Err(error) => return Ok(Posted::Unsure(error)),
             };
             match advice(answer.status, &answer.headers, self.clock.now()) {
-                Advice::Take => return Ok(Posted::Answered(answer)),
+                Advice::Take => return Ok(Posted::Answered(Box::new(answer))),
                 Advice::ComeBack(wait) if number < TRIES => self.wait(wait, &answer.url).await?,
                 Advice::TooMany if number < TRIES => self.pause(number, &answer.url).await?,
                 Advice::ComeBack(_) | Advice::TooMany => return Err(too_many(&answer.url, None)),

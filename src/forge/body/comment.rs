@@ -3,47 +3,16 @@
 //! What must never be cut comes first: the rows, and every address that is destroyed or replaced.
 //! Begin at [`PlanComment::body`].
 
-use jiff::Timestamp;
-
 use super::Body;
 use super::folds::{Part, fill, notice};
 use super::rows::{Weight, Width, heading, row};
 use super::text::{code, fence, fold, html_code, lines_of};
+use super::told::{PlannedStack, PlanningRun};
 use crate::forge::marker;
-use crate::model::{ReportedChange, StackReport, StackResult, counted};
+use crate::model::{ReportedChange, StackResult, counted};
 
 /// How many unchanged stacks are named without a fold.
 const NAMED_OPENLY: usize = 6;
-
-/// A run that made plans.
-#[derive(Clone, Debug)]
-pub struct PlanningRun {
-    /// Its id.
-    pub id: String,
-    /// When it began.
-    pub at: Timestamp,
-    /// The commit that it planned, as people know it: the head of the pull request.
-    pub commit: Option<String>,
-    /// Whether the pull request is at another commit by now.
-    pub is_older: bool,
-    /// Where people see it.
-    pub address: Option<String>,
-    /// What its plans are for, where that is something else than usual.
-    pub purpose: Option<String>,
-}
-
-/// A stack with its plan.
-#[derive(Clone, Debug)]
-pub struct PlannedStack {
-    /// What became of it.
-    pub report: StackReport,
-    /// Its plan, as tofu writes it for people.
-    pub text: Vec<String>,
-    /// The number of the run that planned it.
-    pub run: usize,
-    /// Whether its state is not the one any more that the plan was made from.
-    pub moved_on: bool,
-}
 
 /// Everything that a comment says.
 #[derive(Clone, Debug)]
@@ -81,8 +50,8 @@ impl PlanComment {
     pub fn body(&self, most: usize) -> Body {
         let levels = [Thrift::None, Thrift::Tight, Thrift::Counted];
         let room = most.saturating_sub(super::folds::NOTICE_ROOM);
-        let fitting = levels.into_iter().map(|level| (level, self.front(level, room)));
-        let fitting = fitting.filter(|(_, (text, _))| text.len() <= room).next();
+        let mut fitting = levels.into_iter().map(|level| (level, self.front(level, room)));
+        let fitting = fitting.find(|(_, (text, _))| text.len() <= room);
         let (level, (mut text, mut missing)) =
             fitting.unwrap_or_else(|| (Thrift::Desperate, self.front(Thrift::Desperate, room)));
         if level == Thrift::Counted {

@@ -2,9 +2,9 @@
 //! looked at. Begin at [`DriftIssue::body`].
 
 use super::Body;
-use super::comment::PlanningRun;
 use super::folds::{Part, fill, notice};
 use super::text::{cell, code, fence, fold, html_code, lines_of};
+use super::told::PlanningRun;
 use crate::forge::marker;
 use crate::model::{ChangeCounts, StackReport, StackResult, counted};
 

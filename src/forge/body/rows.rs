@@ -1,7 +1,7 @@
 //! The table of a comment: a row for each stack that changes, failed or waits, the gravest first.
 
-use super::comment::PlannedStack;
 use super::text::cell;
+use super::told::PlannedStack;
 use crate::model::{StackReport, StackResult};
 
 /// What a row says of a stack, in the order in which rows stand.

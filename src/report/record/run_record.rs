@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::durations::keep_durations;
-use super::file_names::{ABANDONED, BEGUN, EVENTS, REPORT};
+use super::file_names::{ABANDONED, BEGUN, EVENTS, RENDERED, REPORT};
 use super::renamed_runs::rename_in_runs;
 use crate::atomic_file;
 use crate::error::{Result, io};
@@ -91,6 +91,11 @@ impl RunRecord {
             },
         };
         let _ = writeln!(file, "{text}");
+    }
+
+    /// Adds what a change of data or templates did to the rendered files.
+    pub fn add_rendered(&self, diff: &str) -> Result<()> {
+        atomic_file::write(&self.dir.join(RENDERED), diff.as_bytes())
     }
 
     /// Ends the record.

@@ -1,8 +1,9 @@
 //! What a run is reported with, and in which words it can be gone on with.
 
+use super::rendered_diff::rendered_diff;
+use super::request::Request;
 use super::run_origin::origin_of;
 use crate::commands::loaded_project::{Workspace, root_of};
-use crate::commands::run::Request;
 use crate::commands::{Context, works_here};
 use crate::engine::RunOptions;
 use crate::error::Result;
@@ -34,6 +35,11 @@ pub async fn reports(
         process,
     };
     let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
+    if plan.command == RunCommand::Plan
+        && let Some(diff) = rendered_diff(&workspace.project, context).await
+    {
+        record.add_rendered(&diff)?;
+    }
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
     let console = Console::new(context.terminal, plans).showing(request.details);
     let console = console.choosing(scope(workspace, plan, request, context));

@@ -65,6 +65,32 @@ pub(super) async fn generate(
     Ok(Generated { files, inputs })
 }
 
+/// What was rendered for a look, with the values that it was made from.
+pub(in crate::commands) struct Look {
+    /// The values.
+    pub values: Values,
+    /// The files; none of them is encrypted.
+    pub files: Vec<GeneratedFile>,
+}
+
+/// Renders a project for a look: nothing is told, asked, run or encrypted.
+pub(in crate::commands) fn look(project: &Project, context: &Context) -> Result<Look> {
+    let settings = resolve(&project.root, &project.configure)?;
+    if settings.inputs.is_empty() {
+        return Ok(Look { values: Values::new(), files: Vec::new() });
+    }
+    let sources = load_inputs(&project.root, &settings)?;
+    let engine = Engine::new(&settings, &surroundings(project, context))?;
+    let Checked { data, outcome, .. } = data_check::check(project, &settings, &sources)?;
+    outcome?;
+    let mut values = settings.with_data_vars(&data.values);
+    render::derive(&mut values);
+    let derivations = project::load_derivations(&project.root, &derive_file(&settings))?;
+    evaluate_derivations(&derivations, &mut values, &|text, values| engine.evaluate(text, values))?;
+    let rendered = render_tree(&engine, &sources, &values, Path::new(&settings.output))?;
+    Ok(Look { values, files: rendered.files })
+}
+
 /// Refuses files that would take the place of what they are made from.
 fn refuse_inputs(settings: &RenderSettings, sources: &[SourceFile], files: &[GeneratedFile]) -> Result<()> {
     let named = settings.data.iter().chain(&settings.derive).map(String::as_str);

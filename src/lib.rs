@@ -25,6 +25,7 @@
 //! | [`syntax`] | the language of OpenTofu's files as text: blocks, arguments, what a value says |
 //! | [`trust`] | what this person made and allowed, kept outside of every project |
 //! | [`tofu`] | the binary, its arguments, environment, messages, hints |
+//! | [`upgrades`] | newer releases of what a project requires, and the edits that take them |
 //! | [`process`] | starts programs, forwards signals; knows nothing of tofu |
 //! | [`engine`] | makes a run plan happen |
 //! | [`report`] | what people and machines see; alone writes to the terminal |
@@ -52,3 +53,4 @@ pub mod state;
 pub mod syntax;
 pub mod tofu;
 pub mod trust;
+pub mod upgrades;

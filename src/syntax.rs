@@ -14,7 +14,7 @@ mod tree;
 mod values;
 
 pub use tree::{Attribute, Block, Body, Document, Fault};
-pub use values::{literals, value};
+pub use values::{literals, object_entries, value};
 
 use std::borrow::Cow;
 use std::path::Path;

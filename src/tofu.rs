@@ -15,13 +15,15 @@ mod install;
 mod locate;
 pub mod messages;
 mod providers;
-
+pub mod registry;
+mod terms;
 pub mod variables;
 mod version;
 
 pub use binary::{LocateRequest, PassedOver, Progress, ReleaseSource, Search, Tofu, TofuSource};
 pub use constraint::Constraint;
-pub use install::{Origin, Receipt, newest_release, receipt};
+pub use install::{Origin, Receipt, newest_release, receipt, releases};
 pub use locate::{find, install, locate, named_path, search};
 pub use providers::plugin_cache;
+pub use terms::{Operator, Term, split as split_term};
 pub use version::{FLOOR, Flavour, PIN};

@@ -33,6 +33,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("syntax", &[]),
     ("trust", &["atomic_file", "process"]),
     ("tofu", &["process", "atomic_file", "syntax"]),
+    ("upgrades", &["atomic_file", "stacks", "syntax", "tofu"]),
     ("backends", &["atomic_file", "aws", "process", "project", "stacks", "state", "tofu", "trust"]),
     (
         "engine",
@@ -68,6 +69,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "state",
             "tofu",
             "trust",
+            "upgrades",
         ],
     ),
     ("cli", &["commands", "log", "process", "report", "secrets", "trust"]),

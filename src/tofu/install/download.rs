@@ -224,7 +224,7 @@ fn file_name(url: &str) -> String {
 }
 
 /// Returns the proxies of an environment, in lower or upper case as is the custom.
-fn proxies(env: &Environment) -> Result<Vec<Proxy>> {
+pub(in crate::tofu) fn proxies(env: &Environment) -> Result<Vec<Proxy>> {
     let get = |name: &str| env.get(name).or_else(|| env.get(&name.to_lowercase()));
     let except = get("NO_PROXY").and_then(NoProxy::from_string);
     let made = [

@@ -134,7 +134,10 @@ fn show_count(asked: &Asked, context: &Context) {
     let (minor, major) = (count(|one| one.minor.as_ref()), count(|one| one.major.as_ref()));
     let known = asked.findings.iter().filter(|one| one.is_outdated() == Some(false)).count();
     let unknown = asked.findings.iter().filter(|one| one.releases.is_err()).count();
-    let all = counted(asked.findings.len(), "provider or module").replace("modules", "modules");
+    let is_module = |one: &&Finding| one.dependency.kind() == "module";
+    let modules = asked.findings.iter().filter(is_module).count();
+    let providers = counted(asked.findings.len() - modules, "provider");
+    let all = format!("{providers}, {}", counted(modules, "module"));
     if !asked.findings.is_empty() {
         context.terminal.note(&format!(
             "{all}: {minor} with a minor update, {major} with a major one, {known} up to date, {unknown} not known"

@@ -210,7 +210,9 @@ fn read_file(file: PathBuf) -> Result<Option<Section>> {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {
-            return Err(Error::invalid(format!("OpenTofu's settings `{shown}` cannot be read")).because(error));
+            return Err(
+                Error::invalid(format!("OpenTofu's settings `{shown}` cannot be read")).because(error)
+            );
         }
     };
     match config_text::read(&text) {

@@ -3,6 +3,7 @@
 
 use semver::Version;
 
+use super::constraint::Constraint;
 use super::requirements::{Requirement, Wanted};
 use super::survey::Use;
 use crate::tofu::registry::Release;
@@ -72,7 +73,7 @@ pub fn judge(found: &Use, releases: &[Release]) -> Judgement {
 /// Returns the versions that are of interest: pre-releases only where a constraint names one.
 pub fn candidates<'a>(found: &Use, releases: &'a [Release]) -> impl Iterator<Item = &'a Version> {
     let constraints = found.requirements.iter().filter_map(|one| one.constraint());
-    let with_pre_releases = constraints.into_iter().any(|constraint| constraint.names_pre_release());
+    let with_pre_releases = constraints.into_iter().any(Constraint::names_pre_release);
     let versions = releases.iter().map(|release| &release.version);
     versions.filter(move |version| with_pre_releases || version.pre.is_empty())
 }

@@ -21,6 +21,12 @@ const MOST_NAMED: usize = 3;
 /// How many stacks are typed one by one before `--all` says it shorter.
 const MOST_TYPED: usize = 6;
 
+/// A version in use, and the one to go to.
+type FromTo = (Option<Version>, Version);
+
+/// A use with the step it can take.
+type Outdated<'a> = (&'a Use, &'a Judgement, &'a Step);
+
 /// Picks the minor or the major step.
 type Pick = fn(&Judgement) -> Option<&Step>;
 
@@ -64,7 +70,7 @@ fn tofu_line(asked: &Asked) -> String {
 
 /// Returns a heading for each version that uses go to, with what that would touch below it.
 fn lines(look: &Look<'_>, finding: &Finding, pick: Pick, width: usize) -> Vec<String> {
-    let mut ways: BTreeMap<(Option<Version>, Version), Vec<(&Use, &Judgement, &Step)>> = BTreeMap::new();
+    let mut ways: BTreeMap<FromTo, Vec<Outdated<'_>>> = BTreeMap::new();
     for (found, judgement) in &finding.uses {
         if let Some(step) = pick(judgement) {
             let key = (judgement.current.clone(), step.version.clone());
@@ -72,18 +78,17 @@ fn lines(look: &Look<'_>, finding: &Finding, pick: Pick, width: usize) -> Vec<St
         }
     }
     let (kind, name) = (finding.dependency.kind(), padded(&finding.dependency.short(look.flavour), width));
-    let of_way =
-        |((current, version), uses): ((Option<Version>, Version), Vec<(&Use, &Judgement, &Step)>)| {
-            let current = current.map(|version| version.to_string()).unwrap_or_default();
-            let stacks: BTreeSet<&StackId> = uses.iter().flat_map(|(found, ..)| &found.stacks).collect();
-            let heading = format!("  {kind:8}  {name}  {current} → {version}  {}", named(&stacks));
-            std::iter::once(heading).chain(touched(&uses)).collect::<Vec<_>>()
-        };
+    let of_way = |((current, version), uses): (FromTo, Vec<Outdated<'_>>)| {
+        let current = current.map(|version| version.to_string()).unwrap_or_default();
+        let stacks: BTreeSet<&StackId> = uses.iter().flat_map(|(found, ..)| &found.stacks).collect();
+        let heading = format!("  {kind:8}  {name}  {current} → {version}  {}", named(&stacks));
+        std::iter::once(heading).chain(touched(&uses)).collect::<Vec<_>>()
+    };
     ways.into_iter().flat_map(of_way).collect()
 }
 
 /// Returns the constraints that keep a version out, and what may be had without touching them.
-fn touched(uses: &[(&Use, &Judgement, &Step)]) -> BTreeSet<String> {
+fn touched(uses: &[Outdated<'_>]) -> BTreeSet<String> {
     let mut lines = BTreeSet::new();
     for (found, judgement, step) in uses {
         if step.way == Way::Upgrade {

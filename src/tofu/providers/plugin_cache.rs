@@ -54,6 +54,8 @@ fn digest(settings: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::tofu::TofuSource;
 

@@ -30,7 +30,7 @@ target() {
   esac
   case $system in
     Linux)
-      if [ -z "$(find /lib /lib64 -maxdepth 3 -name 'ld-linux-*' 2>/dev/null)" ]; then
+      if ! getconf GNU_LIBC_VERSION >/dev/null 2>&1; then
         fail 'this system has no glibc, which the released program needs' 'build it: cargo install --path .'
       fi
       echo "$machine-unknown-linux-gnu" ;;
@@ -107,9 +107,11 @@ main() {
   said=$("$program" --version) || fail 'the program does not run on this machine' 'build it: cargo install --path .'
   mv -f "$program" "$to/infra"
   printf '%s is installed: %s\n' "$said" "$to/infra"
+  # shellcheck disable=SC2016 # the name itself, for whoever pastes it
+  path='$PATH'
   case :$PATH: in
     *:"$to":*) ;;
-    *) printf 'hint: add it to your PATH: export PATH="%s:%s"\n' "$to" '$PATH' >&2 ;;
+    *) printf 'hint: add it to your PATH: export PATH="%s:%s"\n' "$to" "$path" >&2 ;;
   esac
 }
 

@@ -28,6 +28,7 @@
 //! | [`tofu`] | the binary, its arguments, environment, messages, hints |
 //! | [`proxies`] | the proxies that an environment names |
 //! | [`forge`] | comments and issues on GitHub, GitLab, Gitea and Forgejo |
+//! | [`upgrades`] | newer releases of what a project requires, and the edits that take them |
 //! | [`process`] | starts programs, forwards signals; knows nothing of tofu |
 //! | [`engine`] | makes a run plan happen |
 //! | [`report`] | what people and machines see; alone writes to the terminal |
@@ -58,3 +59,4 @@ pub mod state;
 pub mod syntax;
 pub mod tofu;
 pub mod trust;
+pub mod upgrades;

@@ -16,7 +16,7 @@ mod values;
 pub use json::{JsonEntry, JsonNode, read_json};
 pub use setting::{Setting, Settings, flatten, one_line, with_paths};
 pub use tree::{Attribute, Block, Body, Document, Fault};
-pub use values::{literals, value};
+pub use values::{literals, object_entries, value};
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -15,6 +15,8 @@ mod install;
 mod locate;
 mod messages;
 mod providers;
+pub mod registry;
+mod terms;
 mod variables;
 mod version;
 
@@ -26,11 +28,12 @@ pub use encryption::{
 pub use envelope::{PlanForm, is_encrypted, open_state, seal_state};
 pub use environment::{child_environment, with_http_backend, with_rare_collection};
 pub use hints::{HintContext, cause_of, hints_for, tells_of_a_held_lock, tells_of_missing_state};
-pub use install::{Origin, Receipt, newest_release, receipt};
+pub use install::{Origin, Receipt, newest_release, receipt, releases};
 pub use locate::{find, install, locate, named_path, search};
 pub use messages::{
     Message, framed_diagnostic, is_problem, progress_of, read_message, validation_diagnostics,
 };
 pub use providers::with_plugin_cache;
+pub use terms::{Operator, Term, split as split_term};
 pub use variables::{Assignment, VariableSource, collect_literals, to_tfvars};
 pub use version::{FLOOR, Flavour, PIN};

@@ -36,6 +36,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("syntax", &[]),
     ("trust", &["atomic_file", "process"]),
     ("tofu", &["process", "proxies", "atomic_file", "syntax"]),
+    ("upgrades", &["atomic_file", "stacks", "syntax", "tofu"]),
     ("backends", &["atomic_file", "aws", "process", "project", "stacks", "state", "tofu", "trust"]),
     (
         "engine",
@@ -73,6 +74,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "state",
             "tofu",
             "trust",
+            "upgrades",
         ],
     ),
     ("cli", &["commands", "log", "process", "report", "secrets", "trust"]),

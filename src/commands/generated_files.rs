@@ -28,6 +28,11 @@ pub fn warn_of_edit_anywhere(file: &Path, context: &Context) {
     }
 }
 
+/// Returns the template that a file is made from.
+pub(super) fn template_behind(project: &Project, file: &Path) -> Option<String> {
+    found(project, file).map(|(_, template)| template)
+}
+
 /// Returns a file by its path below the root, and the template it is made from.
 fn found(project: &Project, file: &Path) -> Option<(String, String)> {
     let (root, real) = (project.root.canonicalize().ok()?, file.canonicalize().ok()?);

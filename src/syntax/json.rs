@@ -1,6 +1,8 @@
 //! The JSON form of the language. A name may stand twice in an object, where it is two blocks, so
 //! all entries are kept in their order. Begin at [`read`].
 
+use std::ops::Range;
+
 use super::Fault;
 use super::scan::end_while;
 
@@ -72,6 +74,8 @@ pub struct JsonEntry {
     pub name: String,
     /// Where its name stands.
     pub at: usize,
+    /// Where what it holds stands.
+    pub span: Range<usize>,
     /// What it holds.
     pub value: JsonNode,
 }
@@ -171,7 +175,10 @@ impl<'a> Reader<'a> {
             return self.wrong("expected `:`");
         }
         self.at += 1;
-        Some(JsonEntry { name, at, value: self.value(depth)? })
+        self.space();
+        let start = self.at;
+        let value = self.value(depth)?;
+        Some(JsonEntry { name, at, span: start..self.at, value })
     }
 
     fn list(&mut self, depth: usize) -> Vec<JsonNode> {

@@ -72,19 +72,40 @@ fn word(source: &str, kind: Kind) -> Option<Setting> {
     })
 }
 
+/// Returns the entries of an object that stands at a place of a text, each with where its value stands;
+/// nothing if that is no object.
+pub fn object_entries(text: &str, span: &Range<usize>) -> Option<Vec<(String, Range<usize>)>> {
+    let tokens = tokens(text, span.clone());
+    let [open, inner @ .., close] = without_newlines(&tokens) else { return None };
+    if !is_pair(open, inner, close, b'{') || is_loop(text, inner) {
+        return None;
+    }
+    let found = named_entries(text, inner).filter_map(|(name, value)| {
+        let value = without_newlines(value);
+        Some((name, value.first()?.start..value.last()?.end))
+    });
+    Some(found.collect())
+}
+
 /// Reads the entries of an object; of those of one name the last one counts, as for OpenTofu.
 fn object(text: &str, tokens: &[Token], depth: usize) -> Settings {
     let mut found = Settings::new();
-    for entry in entries(tokens) {
-        let is_assignment = |token: &Token| matches!(token.kind, Kind::Sign(b'=' | b':'));
-        let Some(middle) = top_level(entry).find(|at| is_assignment(&entry[*at])) else { continue };
-        let name = key(text, &entry[..middle]);
-        match setting(text, &entry[middle + 1..], depth) {
+    for (name, value) in named_entries(text, tokens) {
+        match setting(text, value, depth) {
             Some(value) => _ = found.insert(name, value),
             None => _ = found.remove(&name),
         }
     }
     found
+}
+
+/// Returns the names of the entries of an object, each with what stands behind it.
+fn named_entries<'a>(text: &'a str, tokens: &'a [Token]) -> impl Iterator<Item = (String, &'a [Token])> {
+    entries(tokens).filter_map(move |entry| {
+        let is_assignment = |token: &Token| matches!(token.kind, Kind::Sign(b'=' | b':'));
+        let middle = top_level(entry).find(|at| is_assignment(&entry[*at]))?;
+        Some((key(text, &entry[..middle]), &entry[middle + 1..]))
+    })
 }
 
 fn key(text: &str, tokens: &[Token]) -> String {
@@ -195,6 +216,18 @@ mod tests {
         assert_eq!(said("{ a = 1, a = null }"), "{}");
         assert_eq!(said("{ (var.k) = 1, for = 2 }"), r#"{(var.k)="1" for="2"}"#);
         assert_eq!(said("{}"), "{}");
+    }
+
+    #[test]
+    fn the_entries_of_an_object_are_found_with_their_place() {
+        let text = "{ source = \"a/b\", # one\n  version : (\n \"~> 1\" ) }";
+        let found = object_entries(text, &(0..text.len())).unwrap();
+        let found: Vec<_> = found.iter().map(|(name, at)| (name.as_str(), &text[at.clone()])).collect();
+
+        assert_eq!(found, [("source", "\"a/b\""), ("version", "(\n \"~> 1\" )")]);
+        for text in ["\"a\"", "merge({})", "{ for k in x : k => k }", ""] {
+            assert_eq!(object_entries(text, &(0..text.len())), None, "{text}");
+        }
     }
 
     #[test]

@@ -4,10 +4,9 @@
 //! `>= 1.11, < 2` and `~> 1.12.0`. A version below the floor never satisfies, a
 //! pre-release only where it is named exactly. Begin at [`Constraint::of`].
 
-use std::cmp::Ordering;
-
 use semver::Version;
 
+use super::terms::{Operator, Term};
 use super::version::{FLOOR, PIN};
 use crate::error::{Error, Result};
 use crate::model::TofuSettings;
@@ -18,37 +17,6 @@ pub struct Constraint {
     text: String,
     terms: Vec<Term>,
 }
-
-/// One comparison.
-#[derive(Clone, Debug)]
-struct Term {
-    operator: Operator,
-    bound: Version,
-    /// How many of the three numbers were written; it matters to `~>` only.
-    parts: usize,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Operator {
-    Equal,
-    NotEqual,
-    Greater,
-    GreaterOrEqual,
-    Less,
-    LessOrEqual,
-    Pessimistic,
-}
-
-/// The operators by how they are written, longer ones first.
-const OPERATORS: [(&str, Operator); 7] = [
-    (">=", Operator::GreaterOrEqual),
-    ("<=", Operator::LessOrEqual),
-    ("!=", Operator::NotEqual),
-    ("~>", Operator::Pessimistic),
-    (">", Operator::Greater),
-    ("<", Operator::Less),
-    ("=", Operator::Equal),
-];
 
 impl Constraint {
     /// Reads the settings; without a version, any release from the floor up to the next major one will do.
@@ -61,7 +29,7 @@ impl Constraint {
 
     /// Reads a constraint as it stands in `infra.yaml`.
     pub fn parse(text: &str) -> Result<Self> {
-        let terms = text.split(',').map(|term| Term::parse(term.trim())).collect::<Option<Vec<_>>>();
+        let terms = text.split(',').map(term).collect::<Option<Vec<_>>>();
         let terms = terms.ok_or_else(|| malformed(text))?;
         let constraint = Self { text: text.trim().to_owned(), terms };
         match constraint.exact() {
@@ -99,47 +67,10 @@ impl std::fmt::Display for Constraint {
     }
 }
 
-impl Term {
-    fn parse(text: &str) -> Option<Self> {
-        let written = OPERATORS.iter().find_map(|(sign, op)| Some((*op, text.strip_prefix(sign)?)));
-        let (operator, rest) = written.unwrap_or((Operator::Equal, text));
-        let (bound, parts) = parse_partial(rest.trim())?;
-        // `1.12` could mean 1.12.0 or any 1.12: a question is better than a guess.
-        let whole = parts == 3 || !matches!(operator, Operator::Equal | Operator::NotEqual);
-        whole.then_some(Self { operator, bound, parts })
-    }
-
-    fn allows(&self, version: &Version) -> bool {
-        let order = version.cmp_precedence(&self.bound);
-        match self.operator {
-            Operator::Equal => order == Ordering::Equal,
-            Operator::NotEqual => order != Ordering::Equal,
-            Operator::Greater => order == Ordering::Greater,
-            Operator::GreaterOrEqual => order != Ordering::Less,
-            Operator::Less => order == Ordering::Less,
-            Operator::LessOrEqual => order != Ordering::Greater,
-            Operator::Pessimistic => order != Ordering::Less && self.same_but_last(version),
-        }
-    }
-
-    /// Returns whether only the last number that was written may differ.
-    fn same_but_last(&self, version: &Version) -> bool {
-        let major = self.parts < 2 || version.major == self.bound.major;
-        let minor = self.parts < 3 || version.minor == self.bound.minor;
-        major && minor
-    }
-}
-
-/// Reads `1`, `1.12`, `1.12.6` or `v1.12.6-rc1`; returns how many numbers there were.
-fn parse_partial(text: &str) -> Option<(Version, usize)> {
-    let text = text.strip_prefix('v').unwrap_or(text);
-    let parts = text.split(['-', '+']).next()?.split('.').count();
-    let whole = match parts {
-        1 => format!("{text}.0.0"),
-        2 => format!("{text}.0"),
-        _ => text.to_owned(),
-    };
-    Some((Version::parse(&whole).ok()?, parts))
+/// Reads a comparison; `1.12` could mean 1.12.0 or any 1.12, and a question is better than a guess.
+fn term(text: &str) -> Option<Term> {
+    let is_exact = |term: &Term| matches!(term.operator, Operator::Equal | Operator::NotEqual);
+    Term::parse(text).filter(|term| term.parts == 3 || !is_exact(term))
 }
 
 fn malformed(text: &str) -> Error {

@@ -23,8 +23,9 @@ use super::version::{Flavour, Identity};
 use crate::error::{Error, Result};
 use crate::model::Environment;
 use crate::process::is_executable;
+
 pub use receipt::{Origin, Receipt, receipt};
-pub use release::newest_release;
+pub use release::{newest_release, releases};
 
 /// One install on its way: what is asked for, where it is put together, who is told.
 #[derive(Clone, Copy)]

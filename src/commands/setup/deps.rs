@@ -1,8 +1,15 @@
 //! `infra deps`.
 
+mod asking;
+mod outdated;
+mod outdated_json;
+mod outdated_text;
+mod taking;
+
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use self::outdated::OutdatedArgs;
 use crate::commands::{Context, trust};
 use crate::error::{Exit, Result};
 use crate::model::{Project, TofuSettings};
@@ -11,15 +18,15 @@ use crate::report::{InstallProgress, Tone};
 use crate::tofu;
 use crate::tofu::{LocateRequest, Progress, ReleaseSource, Tofu};
 
-/// Find, install or update the tofu this project uses
+/// Find, install or update the tofu, the providers and the modules this project uses
 ///
-/// Looks at `tofu.binary`, PATH and the cache; then downloads the official release and
+/// tofu: looks at `tofu.binary`, PATH and the cache; then downloads the official release and
 /// verifies it, or builds it with Go where the release cannot be reached.
 ///
 /// Examples:
 ///   infra deps                      which tofu is used
 ///   infra deps install              get it now
-///   infra deps outdated             is there a newer one
+///   infra deps outdated             newer tofu, providers and modules
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct DepsArgs {
@@ -30,14 +37,23 @@ pub struct DepsArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Subcommand)]
+#[derive(Debug, Subcommand)]
 enum DepsCommand {
     /// Show which tofu is used and where it comes from
     List,
     /// Install the tofu this project needs
     Install,
-    /// Tell whether there is a newer tofu; exit code 1 if there is
-    Outdated,
+    /// Tell what is newer: tofu, providers, modules
+    ///
+    /// Asks whoever tofu would ask, with its settings, mirrors and tokens. Exit code 1 if anything is
+    /// newer, 69 if something is not known.
+    ///
+    /// Examples:
+    ///   infra deps outdated                     minor and major updates, apart
+    ///   infra deps outdated --write             edit the constraints for the minor ones
+    ///   infra deps outdated --write pihole      try the major ones in one stack first
+    #[command(verbatim_doc_comment)]
+    Outdated(OutdatedArgs),
 }
 
 /// Runs the command.
@@ -53,7 +69,7 @@ pub async fn run(args: DepsArgs, context: &Context) -> Result<Exit> {
             let tofu = locate(&request, context).await?;
             show(Some(&tofu), &request, args.json, context)
         }
-        DepsCommand::Outdated => outdated(&request, args.json, context).await,
+        DepsCommand::Outdated(outdated) => outdated::run(&outdated, &request, args.json, context).await,
     }
 }
 
@@ -176,23 +192,4 @@ fn show(tofu: Option<&Tofu>, request: &LocateRequest<'_>, as_json: bool, context
             .data_line(&format!("tofu is not installed (wanted: {wanted}); `infra deps install` gets it")),
     }
     Ok(Exit::OK)
-}
-
-async fn outdated(request: &LocateRequest<'_>, as_json: bool, context: &Context) -> Result<Exit> {
-    let newest = tofu::newest_release(request).await?;
-    let used = tofu::search(request).await?.found.map(|tofu| tofu.version);
-    let is_outdated = used.as_ref().is_none_or(|used| *used < newest);
-    if as_json {
-        let row = json!([{
-            "name": "tofu",
-            "version": used.as_ref().map(ToString::to_string),
-            "newest": newest.to_string(),
-            "outdated": is_outdated,
-        }]);
-        context.terminal.data_line(&serde_json::to_string_pretty(&row).unwrap_or_default());
-    } else {
-        let used = used.map_or_else(|| "none".to_owned(), |used| used.to_string());
-        context.terminal.data_line(&format!("tofu: {used} in use, {newest} is the newest"));
-    }
-    Ok(if is_outdated { Exit(1) } else { Exit::OK })
 }

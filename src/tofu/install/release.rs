@@ -125,6 +125,12 @@ struct IndexEntry {
 
 /// Returns the newest OpenTofu that was released; pre-releases do not count.
 pub async fn newest_release(request: &LocateRequest<'_>) -> Result<Version> {
+    let newest = releases(request).await?.into_iter().filter(|version| version.pre.is_empty()).max();
+    newest.ok_or_else(|| no_version(&request.source.index_url))
+}
+
+/// Returns every OpenTofu that was released.
+pub async fn releases(request: &LocateRequest<'_>) -> Result<Vec<Version>> {
     let url = &request.source.index_url;
     let downloader = Downloader::new(request.env, &|_| ()).map_err(Failure::into_error)?;
     let mut interrupts = request.interrupts.clone();
@@ -133,15 +139,18 @@ pub async fn newest_release(request: &LocateRequest<'_>) -> Result<Version> {
         fetched = downloader.bytes(url, LARGEST_INDEX) => fetched.map_err(Failure::into_error)?,
         _ = interrupts.beyond(before) => return Err(Error::interrupted("stopped while asking for the newest OpenTofu")),
     };
-    newest_in(&bytes)
-        .ok_or_else(|| Error::unavailable("the index of OpenTofu's releases names no version").at(shown(url)))
+    let versions = versions_in(&bytes);
+    if versions.is_empty() { Err(no_version(url)) } else { Ok(versions) }
 }
 
-fn newest_in(index: &[u8]) -> Option<Version> {
-    let index: Index = serde_json::from_slice(index).ok()?;
-    let versions =
-        index.versions.iter().filter_map(|entry| Version::parse(entry.id.trim_start_matches('v')).ok());
-    versions.filter(|version| version.pre.is_empty()).max()
+fn no_version(url: &str) -> Error {
+    Error::unavailable("the index of OpenTofu's releases names no version").at(shown(url))
+}
+
+fn versions_in(index: &[u8]) -> Vec<Version> {
+    let index: Option<Index> = serde_json::from_slice(index).ok();
+    let entries = index.into_iter().flat_map(|index| index.versions);
+    entries.filter_map(|entry| Version::parse(entry.id.trim_start_matches('v')).ok()).collect()
 }
 
 #[cfg(test)]
@@ -159,10 +168,11 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_release_is_no_pre_release() {
+    fn releases_are_what_the_index_names_as_versions() {
         let index = br#"{"versions":[{"id":"1.9.0","files":[]},{"id":"1.13.0-beta1"},{"id":"1.12.10"},{"id":"odd"}]}"#;
 
-        assert_eq!(newest_in(index), Some(Version::new(1, 12, 10)));
-        assert_eq!(newest_in(b"<html>"), None);
+        let found: Vec<String> = versions_in(index).iter().map(ToString::to_string).collect();
+        assert_eq!(found, ["1.9.0", "1.13.0-beta1", "1.12.10"]);
+        assert!(versions_in(b"<html>").is_empty());
     }
 }

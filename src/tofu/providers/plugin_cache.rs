@@ -7,13 +7,14 @@
 //! come, that mirror has a cache of its own: another one may hold another package under
 //! the same name and version.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use semver::Version;
 
 use super::mirrors::any_in_place;
 use crate::error::{Result, io};
 use crate::model::{Environment, Fingerprint};
+use crate::tofu::registry::config_files;
 use crate::tofu::{Flavour, Tofu};
 
 const VARIABLE: &str = "TF_PLUGIN_CACHE_DIR";
@@ -51,20 +52,10 @@ fn digest(settings: &[String]) -> String {
     Fingerprint::of(settings.iter().map(String::as_bytes)).to_string()
 }
 
-fn config_files(env: &Environment) -> Vec<PathBuf> {
-    if let Some(file) = env.path("TF_CLI_CONFIG_FILE") {
-        return vec![file];
-    }
-    let home = env.path("HOME").unwrap_or_default();
-    let below = |home: &Path, names: [&str; 2]| names.map(|name| home.join(name));
-    let config = env.path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
-    let mut files: Vec<PathBuf> = below(&home, [".tofurc", ".terraformrc"]).into();
-    files.push(config.join("opentofu/tofurc"));
-    files
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::tofu::TofuSource;
 

@@ -17,8 +17,8 @@ use crate::model::{Environment, Project, Values};
 use crate::process::Git;
 use crate::project;
 use crate::render::FileChange;
-use crate::render::unified_diff;
 use crate::render::settings::{BUILT_IN, resolve};
+use crate::render::unified_diff;
 use crate::secrets::redactor::Redactor;
 
 /// What decides how a project is rendered.
@@ -96,7 +96,7 @@ fn masked_diff(before: &Look, after: &Look) -> Option<String> {
     let mut secrets = Vec::new();
     [before, after].into_iter().for_each(|look| secret_values(&look.values, &mut secrets));
     let mask = Redactor::new(secrets.iter().map(|text| text.as_bytes())).ok()?;
-    let diffs: Vec<String> = changes(before, after).iter().map(unified).collect();
+    let diffs: Vec<String> = changes(before, after).iter().map(unified_diff).collect();
     let lines = diffs.iter().flat_map(|diff| diff.lines()).map(|line| mask.line(line).into_owned());
     let text: Vec<String> = lines.collect();
     (!text.is_empty()).then(|| text.join("\n") + "\n")

@@ -1,0 +1,122 @@
+//! `infra deps outdated`: what is newer than what the project uses, and with `--write` the edits that take it.
+
+use std::collections::BTreeSet;
+
+use clap::Args;
+use serde_json::Value;
+
+use super::asking::{Asked, ask};
+use super::outdated_json::{tofu_row, with_edits};
+use super::outdated_text::{show, tell_next};
+use super::taking::{Taken, take};
+use crate::commands::Context;
+use crate::commands::args::OUTPUT;
+use crate::commands::args::StackArgs;
+use crate::commands::loaded_project::Workspace;
+use crate::error::{Exit, Kind, Result};
+use crate::model::{Stack, StackId};
+use crate::project;
+use crate::tofu::registry::{Freshness, Registries};
+use crate::tofu::{Flavour, LocateRequest, search};
+use crate::upgrades::{Level, Survey};
+
+/// What to look at, and what to do about it.
+#[derive(Args, Debug)]
+pub struct OutdatedArgs {
+    #[command(flatten)]
+    pub(super) stacks: StackArgs,
+    /// Edit the constraints in place: minor updates, and in named stacks major ones too
+    #[arg(long, help_heading = OUTPUT)]
+    pub(super) write: bool,
+    /// With `--write`: stay below the next major version in named stacks too
+    #[arg(long, requires = "write", conflicts_with = "major", help_heading = OUTPUT)]
+    minor: bool,
+    /// With `--write`: take major updates in stacks that were not named too
+    #[arg(long, requires = "write", help_heading = OUTPUT)]
+    major: bool,
+    /// Ask again, also for what was answered within the last hour
+    #[arg(long, help_heading = OUTPUT)]
+    fresh: bool,
+}
+
+impl OutdatedArgs {
+    /// A major version is tried where somebody says so, never everywhere by the way.
+    fn level(&self) -> Level {
+        let is_named = !self.stacks.all && !self.stacks.selection().is_empty();
+        if self.major || (is_named && !self.minor) { Level::Newest } else { Level::Minor }
+    }
+}
+
+/// What was looked at.
+pub(super) struct Look<'a> {
+    /// What all stacks require.
+    pub survey: &'a Survey,
+    /// The chosen stacks.
+    pub chosen: &'a BTreeSet<StackId>,
+    /// Whose short addresses count.
+    pub flavour: Flavour,
+}
+
+/// Runs the command.
+pub(super) async fn run(
+    args: &OutdatedArgs,
+    request: &LocateRequest<'_>,
+    as_json: bool,
+    context: &Context,
+) -> Result<Exit> {
+    let workspace = load(args, context)?;
+    let chosen = choose(args, workspace.as_ref(), context)?;
+    let used = search(request).await?.found;
+    let flavour = used.as_ref().map_or(Flavour::OpenTofu, |tofu| tofu.flavour);
+    let freshness = if args.fresh { Freshness::Now } else { Freshness::Recent };
+    let registries = Registries::new(&context.env, flavour, context.clock, freshness)?;
+    let stacks: &[Stack] = workspace.as_ref().map_or(&[], |workspace| &workspace.stacks);
+    let survey = Survey::of(request.root, stacks, flavour);
+    let look = Look { survey: &survey, chosen: &chosen, flavour };
+    let asked = ask(&look, used.map(|tofu| tofu.version), &registries, request, context).await?;
+    let taken = match (&workspace, args.write) {
+        (Some(workspace), true) => take(&look, &asked, args.level(), &workspace.project)?,
+        _ => Taken::default(),
+    };
+    if as_json {
+        let rows: Vec<Value> =
+            std::iter::once(tofu_row(&asked)).chain(with_edits(&look, &asked, &taken)).collect();
+        context.terminal.data_line(&serde_json::to_string_pretty(&rows).unwrap_or_default());
+    } else {
+        show(&look, &asked, &taken, args, context);
+    }
+    tell_next(&look, &asked, &taken, args, context);
+    Ok(exit(&asked, args))
+}
+
+/// Outside of a project only tofu itself counts.
+fn load(args: &OutdatedArgs, context: &Context) -> Result<Option<Workspace>> {
+    let is_project = project::find_root(&context.cwd).is_ok();
+    match is_project || !args.stacks.selection().is_empty() {
+        true => Workspace::load_for(context, &args.stacks).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Returns the chosen stacks without their workspaces, which share their files.
+fn choose(
+    args: &OutdatedArgs,
+    workspace: Option<&Workspace>,
+    context: &Context,
+) -> Result<BTreeSet<StackId>> {
+    let Some(workspace) = workspace else { return Ok(BTreeSet::new()) };
+    if workspace.stacks.is_empty() && args.stacks.selection().is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let chosen = workspace.choose_to_read(&args.stacks, context)?;
+    chosen.iter().map(|id| workspace.stack(id).map(Stack::base_id)).collect()
+}
+
+/// What is not known is never up to date.
+fn exit(asked: &Asked, args: &OutdatedArgs) -> Exit {
+    match () {
+        () if !asked.is_complete() => Kind::Unavailable.exit(),
+        () if !args.write && asked.is_outdated() => Kind::Failed.exit(),
+        () => Exit::OK,
+    }
+}

@@ -231,6 +231,7 @@ fn what_is_no_state_is_told_and_nothing_is_half_written() {
         let told = project.run("inventory --json").exits(65).stderr_has("`a/bad`").stderr_has("hint:");
         assert!(told.json()["error"]["message"].as_str().unwrap().contains("a/bad"), "{told}");
     }
+    project.run("inventory").exits(65).stderr_has("a/bad/terraform.tfstate.backup`");
     project.write("infrastructure/a/bad/terraform.tfstate", "");
     assert_eq!(names(&project.run("inventory --json").succeeds()), ["web"]);
     let odd = json!([null, 1, {"mode": "managed"}, {"mode": "managed", "type": "aws_instance", "instances": [7, {}]}]);

@@ -21,8 +21,8 @@ use crate::stacks::Selection;
 
 /// List the machines of stacks as an inventory for Ansible and ssh
 ///
-/// Reads the states, and nothing else: no provider is needed. Without a choice of stacks it is the machines
-/// of all of them, wherever it is called.
+/// Reads the states and nothing else: no provider is needed. Without a choice it
+/// is the machines of all stacks, wherever it is called.
 ///
 /// Examples:
 ///   infra inventory

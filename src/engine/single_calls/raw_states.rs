@@ -6,6 +6,7 @@
 use futures::StreamExt as _;
 use serde_json::Value;
 
+use crate::backends::StateHome;
 use crate::engine::session::Session;
 use crate::engine::state_check::require_states;
 use crate::engine::state_content::{open_state, pull_alone, pull_state};
@@ -52,16 +53,30 @@ fn named(id: &StackId, error: Error) -> Error {
 /// Returns the state of a stack; none if there is none.
 async fn read_state(session: &Session, id: &StackId) -> Result<Option<Value>> {
     let stack = session.stack(id)?;
-    let bytes = match session.home_of(stack)? {
-        home if home.is_readable() && is_settled(session, stack)? => match home.read().await? {
+    let home = session.home_of(stack)?;
+    let bytes = if home.is_readable() && is_settled(session, stack)? {
+        match home.read().await? {
             Some(bytes) => open_state(session, id, &bytes).await?,
             None => return Ok(None),
-        },
+        }
+    } else if ["local", "remote", "cloud"].contains(&stack.backend.kind()) {
         // Their paths count from the folder of the stack, or their workspaces are not tofu's own.
-        _ if ["local", "remote", "cloud"].contains(&stack.backend.kind()) => pull_state(session, id).await?,
-        _ => pull_alone(session, stack).await?,
+        pull_state(session, id).await?
+    } else {
+        pull_alone(session, stack).await?
     };
-    parsed(id, &bytes)
+    parsed(id, &bytes).map_err(|error| error.hint(way_back(id, &home)))
+}
+
+/// Says where a state may be found that is none any more.
+fn way_back(id: &StackId, home: &StateHome) -> String {
+    match home {
+        StateHome::File(file) => format!("tofu keeps the one before beside it: `{}.backup`", file.display()),
+        home if home.lists_versions() => {
+            format!("an earlier version may be one: `infra state history {}`", quoted(id.as_str()))
+        }
+        _ => "look for an earlier version where it is kept".to_owned(),
+    }
 }
 
 /// Returns whether the block of a stack, with what `init` noted, says all of where its state lies.
@@ -97,7 +112,6 @@ fn parsed(id: &StackId, bytes: &[u8]) -> Result<Option<Value>> {
             Err(Error::invalid(format!("the state of `{id}` has the format {other}, and {VERSION} is read"))
                 .hint(format!("let tofu write it anew: `infra apply {}`", quoted(id.as_str()))))
         }
-        _ => Err(Error::invalid(format!("what lies where the state of `{id}` should be is no state"))
-            .hint(format!("an earlier version may be one: `infra state history {}`", quoted(id.as_str())))),
+        _ => Err(Error::invalid(format!("what lies where the state of `{id}` should be is no state"))),
     }
 }

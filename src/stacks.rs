@@ -3,6 +3,7 @@
 //! [`select`] and [`run_order`].
 
 mod backend;
+pub mod changed;
 mod choice;
 mod discover;
 mod files;

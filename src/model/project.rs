@@ -68,7 +68,7 @@ impl Project {
 }
 
 /// `tofu:` in `infra.yaml`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TofuSettings {
     /// An exact version or a constraint; `None` is the built-in pin.
     pub version: Option<String>,
@@ -141,7 +141,7 @@ pub enum Encryption {
 }
 
 /// `configure:` in `infra.yaml`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConfigureSettings {
     /// Template folders, the first that has a path wins; empty means the conventional ones.
     pub inputs: Vec<String>,
@@ -202,7 +202,7 @@ pub enum Delimiters {
 }
 
 /// `secrets:` in `infra.yaml`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SecretsSettings {
     /// Encrypted files, relative to the root; empty means the conventional ones.
     pub files: Vec<String>,
@@ -235,7 +235,7 @@ pub struct RunSettings {
 }
 
 /// What `infra.yaml` says about the stacks of one pattern.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StackSettings {
     /// The pool that limits how many run at once.
     pub pool: Option<String>,

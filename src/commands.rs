@@ -17,6 +17,7 @@ pub mod apply;
 mod begin;
 mod beginnings;
 mod borrowed_folder;
+pub mod changed;
 mod choice;
 pub mod completions;
 pub mod configure;

@@ -23,5 +23,5 @@ pub use data::{
 };
 pub use fault::YamlSource;
 pub use find::find_root;
-pub use load::load;
+pub use load::{load, parse};
 pub use schema::infra_schema;

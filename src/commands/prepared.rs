@@ -50,7 +50,7 @@ pub(super) enum Preparation {
 
 /// Decides what is run.
 pub(super) async fn prepare(request: &mut Request, context: &Context) -> Result<Preparation> {
-    let mut workspace = Workspace::load_for(context, &request.stacks)?;
+    let mut workspace = Workspace::load_for(context, &request.stacks).await?;
     let borrowed = match request.command {
         RunCommand::Validate => borrow_folder(&mut workspace.project),
         _ => None,

@@ -22,5 +22,5 @@ pub use earlier::Earlier;
 pub use links::Links;
 pub use remembered::Remembered;
 pub use removed::Renamed;
-pub use side::{Side, SideParts};
+pub use side::{Side, SideParts, Survey};
 pub use sources::{StackSources, sources_of};

@@ -6,6 +6,7 @@
 use super::comparison::with_lines;
 use super::{Git, capture, is_commit, output_of};
 use crate::error::{Error, Result};
+use crate::process::Invocation;
 
 impl Git {
     /// Returns the commits that names lead to, in their order; none where there is no such commit.
@@ -43,6 +44,22 @@ impl Git {
     pub async fn is_shallow(&self) -> bool {
         let answer = self.ask(self.call(&[], "rev-parse").arg("--is-shallow-repository")).await;
         answer.is_some_and(|answer| answer.starts_with(b"true"))
+    }
+
+    /// Returns the names of branches that are here, those of remotes included; few of them.
+    pub async fn branches(&self) -> Vec<String> {
+        let options = ["--count=200", "--format=%(refname:short)", "refs/heads", "refs/remotes"];
+        self.lines(self.call(&[], "for-each-ref").args(options)).await
+    }
+
+    /// Returns the names of the remotes.
+    pub async fn remotes(&self) -> Vec<String> {
+        self.lines(self.call(&[], "remote")).await
+    }
+
+    async fn lines(&self, call: Invocation) -> Vec<String> {
+        let answer = self.ask(call).await.unwrap_or_default();
+        String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect()
     }
 
     /// Returns the contents with these ids, in their order; none for one that is not here.

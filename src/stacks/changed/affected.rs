@@ -11,6 +11,7 @@ use crate::model::StackId;
 use crate::stacks::files::Tree;
 
 /// What is compared.
+#[expect(missing_debug_implementations, reason = "it borrows trees, which have none")]
 pub struct Comparison<'a> {
     /// The side before.
     pub before: &'a Side<'a>,
@@ -167,8 +168,7 @@ fn ids_now(comparison: &Comparison<'_>, side: &Side<'_>, id: &StackId) -> Vec<St
         return vec![id.clone()];
     }
     let Some(folder) = side.folder_of(id) else { return Vec::new() };
-    let here = comparison.now.stacks().find(|(other, _)| *other == folder);
-    here.map(|(_, ids)| ids.to_vec()).unwrap_or_default()
+    comparison.now.ids_in(folder).to_vec()
 }
 
 /// Returns the changed paths that may have made a folder a stack.

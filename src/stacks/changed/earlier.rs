@@ -16,6 +16,7 @@ use crate::syntax::setting::Setting;
 const LINKS: usize = 40;
 
 /// The tree as it was.
+#[expect(missing_debug_implementations, reason = "it borrows trees, which have none")]
 pub struct Earlier<'a> {
     disk: &'a dyn Tree,
     paths: HashMap<PathBuf, &'a Before>,
@@ -84,6 +85,11 @@ impl<'a> Earlier<'a> {
             .iter()
             .any(|(name, kind)| *kind == EntryKind::Link && name.to_str().is_some_and(is_tofu_file));
         (is_settled && !has_links).then_some(read)
+    }
+
+    /// Returns what was in a file; nothing where there was none.
+    pub fn text_of(&self, file: &Path) -> Vec<u8> {
+        self.content(file).unwrap_or_default()
     }
 
     /// Returns the path without links, whether something is there or not.

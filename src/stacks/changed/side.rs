@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::links::Links;
 use super::named_files::{Place, named_files, shared_files};
+use super::remembered::Remembered;
 use crate::model::layout::is_tofu_file;
 use crate::model::{Project, StackId, StackSettings};
 use crate::stacks::discover::id_of;
@@ -16,7 +17,30 @@ use crate::stacks::files::{Library, ReadFolder, Tree};
 use crate::stacks::roots::{Look, Search, StackFolder, search_in};
 use crate::stacks::settings::SettingsBook;
 
+/// The stacks of the tree as it is, found once.
+#[derive(Debug)]
+pub struct Survey {
+    tree: Remembered,
+    found: Search,
+}
+
+impl Survey {
+    /// Finds the stacks of a project whose root has no links.
+    pub fn take(project: &Project, root: &Path) -> Self {
+        let tree = Remembered::default();
+        let found = search_in(&Look { project, base: root, tree: &tree, known: &|_| None });
+        Self { tree, found }
+    }
+
+    /// Returns what was looked at and what was found.
+    pub fn parts(self) -> (Remembered, Search) {
+        (self.tree, self.found)
+    }
+}
+
 /// What a side is made from.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "it borrows trees, which have none")]
 pub struct SideParts<'a> {
     /// The project as `infra.yaml` says on this side.
     pub project: &'a Project,
@@ -26,11 +50,10 @@ pub struct SideParts<'a> {
     pub top: &'a Path,
     /// The files.
     pub tree: &'a dyn Tree,
-    /// What was read of folders on the other side and holds here too.
-    pub known: &'a dyn Fn(&Path) -> Option<Arc<ReadFolder>>,
 }
 
 /// One side: the stacks of a project, and what they are made from.
+#[expect(missing_debug_implementations, reason = "it borrows trees, which have none")]
 pub struct Side<'a> {
     pub(super) project: &'a Project,
     pub(super) book: SettingsBook<'a>,
@@ -41,7 +64,9 @@ pub struct Side<'a> {
     owners: BTreeMap<PathBuf, Owner>,
     /// The stacks that use a module, directly or through others.
     users: HashMap<PathBuf, Vec<usize>>,
-    pub(super) ids: Vec<Vec<StackId>>,
+    ids: Vec<Vec<StackId>>,
+    /// Where the folder of an id stands in the list.
+    places: HashMap<StackId, usize>,
     links: Links,
     named: HashMap<PathBuf, BTreeSet<StackId>>,
     shared: RefCell<HashMap<PathBuf, Vec<PathBuf>>>,
@@ -66,14 +91,27 @@ pub enum Reach {
 }
 
 impl<'a> Side<'a> {
-    /// Finds the stacks of a side.
-    pub fn new(parts: SideParts<'a>) -> Self {
-        let SideParts { project, root, top, tree, known } = parts;
+    /// Takes the side that is there.
+    pub fn now(parts: SideParts<'a>, found: Search) -> Self {
+        Self::new(parts, found)
+    }
+
+    /// Finds the stacks of a side, without reading again what holds on both sides.
+    pub fn before(parts: SideParts<'a>, known: &dyn Fn(&Path) -> Option<Arc<ReadFolder>>) -> Self {
+        let SideParts { project, root, tree, .. } = parts;
         let found = search_in(&Look { project, base: root, tree, known });
+        Self::new(parts, found)
+    }
+
+    fn new(parts: SideParts<'a>, found: Search) -> Self {
+        let SideParts { project, root, top, tree } = parts;
         let (book, owners) = (SettingsBook::of(project), owners(&found));
-        let ids = found.stacks.iter().map(|stack| ids_of(&book, stack)).collect();
+        let ids: Vec<Vec<StackId>> = found.stacks.iter().map(|stack| ids_of(&book, stack)).collect();
+        let placed = ids.iter().enumerate().flat_map(|(at, ids)| ids.iter().map(move |id| (id.clone(), at)));
+        let places = placed.collect();
         let (users, links, named, shared) = Default::default();
-        let mut side = Self { project, book, root, top, tree, found, owners, users, ids, links, named, shared };
+        let mut side =
+            Self { project, book, root, top, tree, found, owners, users, ids, places, links, named, shared };
         side.users = side.users_of_modules();
         side.named = side.all_named_files();
         side
@@ -101,9 +139,18 @@ impl<'a> Side<'a> {
         folders.zip(self.ids.iter().map(Vec::as_slice))
     }
 
-    /// Returns the folder of a stack, and its names on this side.
+    /// Returns the folder of a stack.
     pub fn folder_of(&self, id: &StackId) -> Option<&Path> {
-        self.stacks().find(|(_, ids)| ids.contains(id)).map(|(folder, _)| folder)
+        let stack = self.found.stacks.get(*self.places.get(id)?)?;
+        Some(&stack.folder.path)
+    }
+
+    /// Returns the ids of a folder that is a stack.
+    pub fn ids_in(&self, folder: &Path) -> &[StackId] {
+        match self.owners.get(folder) {
+            Some(Owner::Stack(index)) => self.ids.get(*index).map(Vec::as_slice).unwrap_or_default(),
+            _ => &[],
+        }
     }
 
     /// Returns the stacks that a path concerns, and how it reaches each.

@@ -19,7 +19,7 @@ mod switches;
 
 pub use data::{
     Data, DataFile, DataPlace, DataWarning, KeyLevel, OddKey, Presence, cluster_schema, data_names,
-    load_data, load_derivations, nodes_schema, sample_of,
+    load_data, load_data_texts, load_derivation_text, load_derivations, nodes_schema, sample_of,
 };
 pub use fault::YamlSource;
 pub use find::find_root;

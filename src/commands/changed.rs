@@ -4,6 +4,7 @@ mod base;
 mod choosing;
 mod look;
 mod rendering;
+mod render_inputs;
 mod show;
 
 use clap::Args;

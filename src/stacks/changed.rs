@@ -23,4 +23,5 @@ pub use links::Links;
 pub use remembered::Remembered;
 pub use removed::Renamed;
 pub use side::{Side, SideParts, Survey};
+pub use super::files::{EntryKind, Tree};
 pub use sources::{StackSources, sources_of};

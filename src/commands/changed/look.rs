@@ -73,10 +73,15 @@ struct Looking<'a> {
 }
 
 impl Looking<'_> {
-    async fn compare(&self, survey: Survey, changes: BTreeMap<PathBuf, Change>, mut notes: Vec<String>) -> Result<Looked> {
+    async fn compare(
+        &self,
+        survey: Survey,
+        mut changes: BTreeMap<PathBuf, Change>,
+        mut notes: Vec<String>,
+    ) -> Result<Looked> {
         let (disk, found) = survey.parts();
-        let mut changes: Vec<Change> = changes.into_values().collect();
-        let (settings, old_project) = self.earlier_project(&Earlier::new(&disk, &changes));
+        let git_only: Vec<Change> = changes.values().cloned().collect();
+        let (settings, old_project) = self.earlier_project(&Earlier::new(&disk, &git_only));
         let unclear = old_project.is_err();
         let old_project = old_project.unwrap_or_else(|()| self.project.clone());
         let rendering = rendering::Question {
@@ -87,9 +92,9 @@ impl Looking<'_> {
             disk: &disk,
             context: self.context,
         };
-        let rendered = rendering.changes(&mut changes).await?;
+        let rendered = rendering.answer(&mut changes).await?;
         notes.extend(rendered.notes);
-        changes.extend(rendered.changes);
+        let changes: Vec<Change> = changes.into_values().chain(rendered.changes).collect();
         let old_tree = Earlier::new(&disk, &changes);
         let parts = |project, tree| SideParts { project, root: self.root, top: self.git.top(), tree };
         let links = self.links(&changes);

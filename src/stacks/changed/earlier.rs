@@ -28,7 +28,7 @@ pub struct Earlier<'a> {
 }
 
 impl<'a> Earlier<'a> {
-    /// Puts changes back into a tree.
+    /// Puts changes back into a tree; of two at one path the first counts if the other is rendered.
     pub fn new(disk: &'a dyn Tree, changes: &'a [Change]) -> Self {
         let mut tree = Self {
             disk,
@@ -52,8 +52,9 @@ impl<'a> Earlier<'a> {
             Before::File(_) => Some(EntryKind::Other),
             Before::Link(_) => Some(EntryKind::Link),
         };
-        // What a commit has wins over what templates would render.
-        if !change.because.is_empty() && self.paths.contains_key(&change.path) {
+        // What a commit has wins over what templates would render, and so does what nobody rendered.
+        let is_unknown = change.before == Before::File(None);
+        if !change.because.is_empty() && (is_unknown || self.paths.contains_key(&change.path)) {
             return;
         }
         self.paths.insert(change.path.clone(), &change.before);

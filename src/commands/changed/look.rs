@@ -52,7 +52,7 @@ pub(in crate::commands) async fn look(
     };
     let told = ask(&git, base, context).await?;
     let mut changes = changes(git.top(), &told);
-    fill(&git, &told.differences, &mut changes, |path| is_always_read(&root, path)).await?;
+    fill(&git, (&told.base.commit, &told.differences), &mut changes, |path| is_always_read(&root, path)).await?;
     let survey = reading.await.map_err(|error| Error::bug("the stacks were not read").because(error))?;
     let mut notes = Vec::new();
     if told.base.others > 0 {
@@ -88,6 +88,7 @@ impl Looking<'_> {
             projects: (&old_project, self.project),
             root: self.root,
             git: self.git,
+            base: &self.told.base.commit,
             differences: &self.told.differences,
             disk: &disk,
             context: self.context,
@@ -193,7 +194,7 @@ fn add(changes: &mut BTreeMap<PathBuf, Change>, change: Change) {
 /// Puts earlier contents into the changes of the wanted paths, and of all links.
 pub(super) async fn fill(
     git: &Git,
-    differences: &[Difference],
+    (base, differences): (&str, &[Difference]),
     changes: &mut BTreeMap<PathBuf, Change>,
     is_wanted: impl Fn(&Path) -> bool,
 ) -> Result<()> {
@@ -206,7 +207,7 @@ pub(super) async fn fill(
     let wanted: Vec<_> = wanted.collect();
     let ids: Vec<&str> = wanted.iter().map(|(_, file)| file.id.as_str()).collect();
     for ((path, file), content) in wanted.iter().zip(git.contents(&ids).await?) {
-        let content = content.ok_or_else(|| lacking(path, git.top()))?;
+        let content = content.ok_or_else(|| lacking(path, git.top(), base))?;
         if let Some(change) = changes.get_mut(path) {
             change.before = match file.kind {
                 FileKind::Link => Before::Link(path_of(content)),
@@ -239,8 +240,9 @@ fn no_repository(root: &Path) -> Error {
         .hint("without git choose stacks by name, or all: `--all`")
 }
 
-fn lacking(path: &Path, top: &Path) -> Error {
+fn lacking(path: &Path, top: &Path, base: &str) -> Error {
     let path = path.strip_prefix(top).unwrap_or(path);
     Error::unavailable(format!("this clone lacks what `{}` was at the base: it is a partial clone", path.display()))
-        .hint("let git fetch what is missing: `git diff --stat @{upstream}...` or clone without `--filter`")
+        .hint(format!("let git fetch what is missing: `git diff --stat {base}`"))
+        .hint("or clone without `--filter`")
 }

@@ -26,6 +26,8 @@ pub(super) struct Question<'a> {
     pub root: &'a Path,
     /// The repository.
     pub git: &'a Git,
+    /// The commit that is compared with.
+    pub base: &'a str,
     /// What it says is different.
     pub differences: &'a [Difference],
     /// The tree now.
@@ -75,7 +77,8 @@ impl Question<'_> {
         if inputs.is_empty() {
             return Ok(Rendered::default());
         }
-        fill(self.git, self.differences, changes, |path| inputs.iter().any(|input| input == path)).await?;
+        let told = (self.base, self.differences);
+        fill(self.git, told, changes, |path| inputs.iter().any(|input| input == path)).await?;
         let today = self.data_of_today(changes, &inputs).await?;
         let old: Vec<Change> = changes.values().filter(|change| !today.contains(&change.path)).cloned().collect();
         self.compare(&old, changes, inputs, &today)

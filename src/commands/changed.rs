@@ -2,9 +2,10 @@
 
 mod base;
 mod choosing;
+mod earlier_contents;
 mod look;
-mod rendering;
 mod render_inputs;
+mod rendering;
 mod show;
 
 use clap::Args;

@@ -187,7 +187,11 @@ impl Git {
     /// Asks, or tells what git says why there is no answer.
     async fn answer(&self, call: Invocation) -> Result<Vec<u8>> {
         let captured = capture(call, &self.interrupts).await?;
-        if captured.status.success() { Ok(output_of(&captured).to_vec()) } else { Err(self.refusal(&captured)) }
+        if captured.status.success() {
+            Ok(output_of(&captured).to_vec())
+        } else {
+            Err(self.refusal(&captured))
+        }
     }
 
     /// Makes the error of a question that git refused.

@@ -169,7 +169,8 @@ fn suffix_of(path: &str) -> &str {
 /// Resolves the settings of a project from `infra.yaml` and the `makejinja.toml` at its root.
 pub fn resolve(root: &Path, configure: &ConfigureSettings) -> Result<RenderSettings> {
     let toml = makejinja_toml::load(root)?;
-    let (is_folder, is_file) = (|path: &str| root.join(path).is_dir(), |path: &str| root.join(path).is_file());
+    let (is_folder, is_file) =
+        (|path: &str| root.join(path).is_dir(), |path: &str| root.join(path).is_file());
     resolve_parsed(toml.as_ref(), configure, &is_folder, &is_file)
 }
 
@@ -199,9 +200,7 @@ fn resolve_parsed(
         settings.inputs.push(INPUT.to_owned());
     }
     if settings.data.is_empty() {
-        settings
-            .data
-            .extend(DATA.iter().filter(|file| is_file(file)).map(|file| (*file).to_owned()));
+        settings.data.extend(DATA.iter().filter(|file| is_file(file)).map(|file| (*file).to_owned()));
     }
     if settings.inputs.is_empty() && !settings.data.is_empty() {
         settings.inputs.push(format!("{BUILT_IN}{}", built_in::NAMES[0]));

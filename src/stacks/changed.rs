@@ -16,6 +16,7 @@ mod settings_changes;
 mod side;
 mod sources;
 
+pub use super::files::{EntryKind, Tree};
 pub use affected::{Affected, Comparison, Reason, Way};
 pub use change::{Before, Change, Now};
 pub use earlier::Earlier;
@@ -23,5 +24,4 @@ pub use links::Links;
 pub use remembered::Remembered;
 pub use removed::Renamed;
 pub use side::{Side, SideParts, Survey};
-pub use super::files::{EntryKind, Tree};
 pub use sources::{StackSources, sources_of};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::choice::shortened;
-use super::files::{Boundaries, Disk, Folder, Library, ReadFolder, Tree, Walk, walk, walk_outside};
+use super::files::{Boundaries, Disk, Folder, Library, ReadFolder, Tree, Walk, Wanted, walk, walk_outside};
 use crate::model::layout::CONVENTIONAL_ROOTS;
 use crate::model::{Project, nearest};
 
@@ -34,7 +34,7 @@ pub struct Search {
 
 /// Finds the stacks of a project whose canonical root is `base`.
 pub fn search(project: &Project, base: &Path) -> Search {
-    let look = Look { project, base, tree: &Disk, known: &|_| None };
+    let look = Look { project, base, tree: &Disk, wanted: Wanted::Facts, known: &|_| None };
     let mut found = search_in(&look);
     if project.stack_roots.is_empty() && !found.stacks.is_empty() {
         found.notes.extend(leftovers(&found, boundaries(project, base)));
@@ -50,6 +50,8 @@ pub struct Look<'a> {
     pub base: &'a Path,
     /// The files.
     pub tree: &'a dyn Tree,
+    /// What files are read for.
+    pub wanted: Wanted,
     /// What was read of folders elsewhere and holds here too.
     pub known: &'a dyn Fn(&Path) -> Option<Arc<ReadFolder>>,
 }
@@ -113,7 +115,7 @@ fn boundaries(project: &Project, base: &Path) -> Boundaries {
 fn classify(look: &Look<'_>, walks: Vec<(PathBuf, Walk)>) -> Search {
     let folders =
         walks.iter().flat_map(|(_, walk)| walk.folders.iter().chain(&walk.modules)).collect::<Vec<_>>();
-    let library = Library::follow_beyond(look.tree, look.base, &folders, look.known);
+    let library = Library::follow_beyond(look.tree, look.base, &folders, (look.wanted, look.known));
     let linked = folders.iter().flat_map(|folder| folder.outward_links()).collect::<BTreeSet<_>>();
     let used = library.used_as_modules();
     // Roots may overlap; a folder belongs to the first one that holds it.

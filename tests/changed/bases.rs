@@ -8,6 +8,7 @@ use crate::repository::{Repository, git_command, git_in};
 /// A repository with a pull request: main went on by one stack, the branch by another.
 fn origin() -> Repository {
     let origin = Repository::new().stack("01-a/x", &[]).stack("01-a/y", &[]).stack("01-a/z", &[]);
+    origin.append("infrastructure/01-a/x/main.tf", "# what x alone was\n");
     origin.commit();
     origin.append("infrastructure/01-a/z/main.tf", "# old\n");
     origin.commit();
@@ -48,7 +49,11 @@ fn paste(command: &str, folder: &Path) {
     for (name, value) in git_command(folder).get_envs() {
         shell.env(name, value.unwrap());
     }
-    shell.env("GIT_AUTHOR_NAME", "t").env("GIT_AUTHOR_EMAIL", "t@t").env("GIT_COMMITTER_NAME", "t").env("GIT_COMMITTER_EMAIL", "t@t");
+    shell
+        .env("GIT_AUTHOR_NAME", "t")
+        .env("GIT_AUTHOR_EMAIL", "t@t")
+        .env("GIT_COMMITTER_NAME", "t")
+        .env("GIT_COMMITTER_EMAIL", "t@t");
     let done = shell.output().unwrap();
     assert!(done.status.success(), "{command}: {}", String::from_utf8_lossy(&done.stderr));
 }
@@ -72,9 +77,11 @@ fn on_a_merge_ref_two_commits_are_enough_and_nothing_of_others_is_listed() {
 
 #[test]
 fn a_merge_ref_without_its_parents_says_how_to_get_them() {
-    let clone = on_github(checkout(&origin(), "refs/pull/7/merge", "1"));
+    let origin = origin();
+    let clone = on_github(checkout(&origin, "refs/pull/7/merge", "1"));
 
-    let refused = clone.run(&["changed", "--json"]).exits(69).stderr_has("shallow").stderr_has("fetch-depth: 2");
+    let refused =
+        clone.run(&["changed", "--json"]).exits(69).stderr_has("shallow").stderr_has("fetch-depth: 2");
 
     assert_eq!(refused.json()["error"]["kind"], "unavailable");
     paste(&advised(&refused.stderr, "git fetch"), &clone.top);
@@ -85,12 +92,15 @@ fn a_merge_ref_without_its_parents_says_how_to_get_them() {
 fn the_branch_itself_is_compared_with_where_it_left_its_target() {
     let origin = origin();
     let target = [
-        ("GITHUB_BASE_REF", "main", ("GITHUB_REF", "refs/pull/7/merge")),
+        ("GITHUB_BASE_REF", "main", ("GITHUB_REF", "refs/pull/7/head")),
         ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main", ("CI", "true")),
         ("CI_COMMIT_TARGET_BRANCH", "main", ("CI_COMMIT_PULL_REQUEST", "7")),
     ];
     for (name, value, (other, with)) in target {
-        let clone = checkout(&origin, "refs/heads/topic", "1").env("GITHUB_BASE_REF", "").env(name, value).env(other, with);
+        let clone = checkout(&origin, "refs/heads/topic", "1")
+            .env("GITHUB_BASE_REF", "")
+            .env(name, value)
+            .env(other, with);
         let clone = if name == "CI_COMMIT_TARGET_BRANCH" { clone.env("CI", "woodpecker") } else { clone };
 
         let refused = clone.run(&["changed"]).exits(69).stderr_has("shallow").stderr_has("origin/main");
@@ -103,7 +113,8 @@ fn the_branch_itself_is_compared_with_where_it_left_its_target() {
 
 #[test]
 fn a_shallow_clone_whose_base_has_no_common_commit_here_says_how_to_get_it() {
-    let clone = checkout(&origin(), "refs/heads/topic", "1");
+    let origin = origin();
+    let clone = checkout(&origin, "refs/heads/topic", "1");
     clone.git("fetch -q --depth=1 origin +refs/heads/main:refs/remotes/origin/main");
 
     let refused = clone.run(&["changed"]).exits(69).stderr_has("shallow").stderr_has("fetch-depth: 0");
@@ -207,11 +218,20 @@ fn a_partial_clone_that_lacks_what_was_there_is_told_and_nothing_is_fetched() {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap().join("work");
     let url = format!("file://{}", origin.top.display());
-    git_in(dir.path(), &["clone", "-q", "--filter=blob:none", "--branch", "topic", &url, &top.display().to_string()]);
+    git_in(
+        dir.path(),
+        &["clone", "-q", "--filter=blob:none", "--branch", "topic", &url, &top.display().to_string()],
+    );
     let clone = Repository::at(dir, top);
 
     let refused = clone.run(&["changed"]).exits(69).stderr_has("partial clone");
 
-    paste(&format!("git -c protocol.file.allow=always {}", advised(&refused.stderr, "git diff").trim_start_matches("git ")), &clone.top);
+    paste(
+        &format!(
+            "git -c protocol.file.allow=always {}",
+            advised(&refused.stderr, "git diff").trim_start_matches("git ")
+        ),
+        &clone.top,
+    );
     assert_eq!(clone.changed("").stacks.iter().collect::<Vec<_>>(), ["01-a/x"]);
 }

@@ -50,8 +50,13 @@ impl History {
             .stack("01-a/s0", &["../../modules/m0"])
             .stack("01-a/s1", &[])
             .module("m0", &[]);
-        let mut history =
-            Self { seed, dice: StdRng::seed_from_u64(seed), lab, trees: BTreeMap::new(), commits: Vec::new() };
+        let mut history = Self {
+            seed,
+            dice: StdRng::seed_from_u64(seed),
+            lab,
+            trees: BTreeMap::new(),
+            commits: Vec::new(),
+        };
         history.commit();
         history
     }
@@ -108,7 +113,8 @@ impl History {
 
     /// Does one random thing to the working tree.
     fn act(&mut self) {
-        let files: Vec<String> = read(&self.lab.top).into_keys().filter(|path| path.starts_with("infrastructure/")).collect();
+        let files: Vec<String> =
+            read(&self.lab.top).into_keys().filter(|path| path.starts_with("infrastructure/")).collect();
         let Some(file) = files.choose(&mut self.dice).cloned() else { return };
         let folder = file.rsplit_once('/').map(|(folder, _)| folder.to_owned()).unwrap();
         let number = self.dice.gen_range(0..6);
@@ -116,7 +122,10 @@ impl History {
             0..=2 => self.edit(&file),
             3 => self.write(&format!("{folder}/note {number}.txt"), "words\n"),
             4 => self.write(&format!("{folder}/files/-ä{number}.txt"), "words\n"),
-            5 => self.write(&format!("infrastructure/0{}-b/s{number}/main.tf", number % 3 + 1), &self.sources(number)),
+            5 => self.write(
+                &format!("infrastructure/0{}-b/s{number}/main.tf", number % 3 + 1),
+                &self.sources(number),
+            ),
             6 => self.write(&format!("infrastructure/modules/m{number}/main.tf"), &self.sources(number)),
             7 => self.write(&format!("{folder}/nested/main.tf"), &self.sources(number)),
             8 => drop(std::fs::remove_file(self.lab.top.join(&file))),
@@ -132,8 +141,12 @@ impl History {
     /// Returns a configuration whose sources lead two levels up, where modules and stacks are.
     fn sources(&self, number: usize) -> String {
         let sources = [
-            vec![], vec!["../../modules/m0"], vec!["../../modules/m1", "../../modules/m2"], vec!["../m3"],
-            vec!["../../01-a/s1"], vec!["../m1", "../../modules/gone"],
+            vec![],
+            vec!["../../modules/m0"],
+            vec!["../../modules/m1", "../../modules/m2"],
+            vec!["../m3"],
+            vec!["../../01-a/s1"],
+            vec!["../m1", "../../modules/gone"],
         ];
         crate::repository::uses(&sources[number % sources.len()])
     }
@@ -141,7 +154,8 @@ impl History {
     fn write(&self, path: &str, text: &str) {
         let whole = self.lab.top.join(path);
         // A file in the way of a folder, or the other way round, stays what it is.
-        if std::fs::create_dir_all(whole.parent().unwrap()).is_ok() && !whole.is_dir() && !whole.is_symlink() {
+        if std::fs::create_dir_all(whole.parent().unwrap()).is_ok() && !whole.is_dir() && !whole.is_symlink()
+        {
             std::fs::write(whole, text).unwrap();
         }
     }
@@ -154,7 +168,8 @@ impl History {
         let text = std::fs::read_to_string(&path).unwrap();
         // Small numbers, so that some edit brings back what was there before.
         let number = self.dice.gen_range(0..2);
-        let kept: String = text.lines().filter(|line| !line.starts_with("# edit")).map(|line| format!("{line}\n")).collect();
+        let kept: String =
+            text.lines().filter(|line| !line.starts_with("# edit")).map(|line| format!("{line}\n")).collect();
         std::fs::write(path, format!("{kept}# edit {number}\n")).unwrap();
     }
 
@@ -171,15 +186,25 @@ impl History {
     fn link(&mut self, folder: &str, files: &[String]) {
         let Some(target) = files.choose(&mut self.dice) else { return };
         let up = "../".repeat(folder.split('/').count());
-        let link = self.lab.top.join(folder).join(if target.ends_with(".tf") { "linked.tf" } else { "linked.txt" });
-        if !link.exists() && !link.is_symlink() && self.lab.top.join(target) != link && !target.ends_with("linked.tf") && !target.ends_with("linked.txt") {
+        let link =
+            self.lab.top.join(folder).join(if target.ends_with(".tf") { "linked.tf" } else { "linked.txt" });
+        if !link.exists()
+            && !link.is_symlink()
+            && self.lab.top.join(target) != link
+            && !target.ends_with("linked.tf")
+            && !target.ends_with("linked.txt")
+        {
             std::os::unix::fs::symlink(format!("{up}{target}"), link).unwrap();
         }
     }
 
     fn move_folder(&self, folder: &str, number: usize) {
         let target = self.lab.top.join(format!("infrastructure/03-c/moved{number}"));
-        if folder.contains("/0") && !target.exists() && folder != "infrastructure" && !target.starts_with(self.lab.top.join(folder)) {
+        if folder.contains("/0")
+            && !target.exists()
+            && folder != "infrastructure"
+            && !target.starts_with(self.lab.top.join(folder))
+        {
             std::fs::create_dir_all(target.parent().unwrap()).unwrap();
             std::fs::rename(self.lab.top.join(folder), target).unwrap();
         }
@@ -198,7 +223,10 @@ fn read(top: &Path) -> Tree {
                 continue;
             }
             if path.is_symlink() {
-                tree.insert(name, Entry::Link(std::fs::read_link(&path).unwrap().to_str().unwrap().to_owned()));
+                tree.insert(
+                    name,
+                    Entry::Link(std::fs::read_link(&path).unwrap().to_str().unwrap().to_owned()),
+                );
             } else if path.is_dir() {
                 open.push(path);
             } else {
@@ -220,10 +248,19 @@ struct Side {
 
 impl Side {
     fn of(tree: &Tree) -> Self {
-        let mut side = Self { tree: tree.clone(), stacks: BTreeSet::new(), modules: BTreeSet::new(), uses: BTreeMap::new() };
-        let is_listed = |folder: &str| folder.starts_with("infrastructure/") && !folder.split('/').any(|part| part.starts_with('.'));
-        let files: Vec<(String, String)> = tree.keys().filter(|path| path.ends_with(".tf")).map(|path| split(path)).collect();
-        let folders: BTreeSet<String> = files.iter().map(|(folder, _)| folder.clone()).filter(|folder| is_listed(folder)).collect();
+        let mut side = Self {
+            tree: tree.clone(),
+            stacks: BTreeSet::new(),
+            modules: BTreeSet::new(),
+            uses: BTreeMap::new(),
+        };
+        let is_listed = |folder: &str| {
+            folder.starts_with("infrastructure/") && !folder.split('/').any(|part| part.starts_with('.'))
+        };
+        let files: Vec<(String, String)> =
+            tree.keys().filter(|path| path.ends_with(".tf")).map(|path| split(path)).collect();
+        let folders: BTreeSet<String> =
+            files.iter().map(|(folder, _)| folder.clone()).filter(|folder| is_listed(folder)).collect();
         for folder in &folders {
             let used = side.sources(folder);
             side.uses.insert(folder.clone(), used);
@@ -235,7 +272,11 @@ impl Side {
             let mut own = files.iter().filter(|(other, _)| other == folder);
             own.all(|(folder, name)| linked.contains(&format!("{folder}/{name}")))
         };
-        side.stacks = folders.iter().filter(|folder| !is_module(folder) && !used.contains(*folder) && !is_snippet(folder)).cloned().collect();
+        side.stacks = folders
+            .iter()
+            .filter(|folder| !is_module(folder) && !used.contains(*folder) && !is_snippet(folder))
+            .cloned()
+            .collect();
         side.modules = folders.iter().filter(|folder| is_module(folder)).cloned().chain(used).collect();
         side
     }
@@ -243,7 +284,8 @@ impl Side {
     /// Returns the folders that the configuration of one uses.
     fn sources(&self, folder: &str) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        for (path, _) in self.tree.iter().filter(|(path, _)| split(path).0 == folder && path.ends_with(".tf")) {
+        for (path, _) in self.tree.iter().filter(|(path, _)| split(path).0 == folder && path.ends_with(".tf"))
+        {
             let Some(text) = self.text(path) else { continue };
             for line in text.lines().filter_map(|line| line.trim().strip_prefix("source = \"")) {
                 let target = normal(&format!("{folder}/{}", line.trim_end_matches('"')));
@@ -340,7 +382,8 @@ impl Side {
         let mut found = BTreeSet::new();
         let mut open = vec![stack.to_owned()];
         while let Some(next) = open.pop() {
-            let used = if self.uses.contains_key(&next) { self.uses[&next].clone() } else { self.sources(&next) };
+            let used =
+                if self.uses.contains_key(&next) { self.uses[&next].clone() } else { self.sources(&next) };
             open.extend(used.into_iter().filter(|used| found.insert(used.clone())));
         }
         found
@@ -349,7 +392,8 @@ impl Side {
 
 fn compare(old: &Side, new: &Side) -> Told {
     let paths: BTreeSet<&String> = old.tree.keys().chain(new.tree.keys()).collect();
-    let changed: Vec<&String> = paths.into_iter().filter(|path| old.tree.get(*path) != new.tree.get(*path)).collect();
+    let changed: Vec<&String> =
+        paths.into_iter().filter(|path| old.tree.get(*path) != new.tree.get(*path)).collect();
     let mut reasons: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in &changed {
         for side in [old, new].into_iter().filter(|side| side.tree.contains_key(*path)) {
@@ -361,8 +405,10 @@ fn compare(old: &Side, new: &Side) -> Told {
     // What became a stack because nobody uses it any more: by what used it.
     for stack in new.stacks.difference(&old.stacks) {
         let users = || {
-            let used_it = |path: &&&String| old.uses.get(&split(path).0).is_some_and(|uses| uses.contains(stack));
-            let mut found: BTreeSet<String> = changed.iter().filter(used_it).map(|path| (*path).clone()).collect();
+            let used_it =
+                |path: &&&String| old.uses.get(&split(path).0).is_some_and(|uses| uses.contains(stack));
+            let mut found: BTreeSet<String> =
+                changed.iter().filter(used_it).map(|path| (*path).clone()).collect();
             if found.is_empty() {
                 found.extend(changed.first().map(|path| (*path).clone()));
             }
@@ -370,7 +416,8 @@ fn compare(old: &Side, new: &Side) -> Told {
         };
         reasons.entry(id(stack)).or_insert_with(users);
     }
-    let has_files = |stack: &String| new.tree.keys().any(|path| path.ends_with(".tf") && split(path).0 == *stack);
+    let has_files =
+        |stack: &String| new.tree.keys().any(|path| path.ends_with(".tf") && split(path).0 == *stack);
     let gone = old.stacks.difference(&new.stacks).filter(|stack| !has_files(stack));
     Told {
         base: String::new(),
@@ -385,7 +432,10 @@ fn id(stack: &str) -> String {
 }
 
 fn split(path: &str) -> (String, String) {
-    path.rsplit_once('/').map_or_else(|| (String::new(), path.to_owned()), |(folder, name)| (folder.to_owned(), name.to_owned()))
+    path.rsplit_once('/').map_or_else(
+        || (String::new(), path.to_owned()),
+        |(folder, name)| (folder.to_owned(), name.to_owned()),
+    )
 }
 
 /// Returns a path without dots.
@@ -394,6 +444,8 @@ fn normal(path: &str) -> String {
     for part in path.split('/') {
         match part {
             "." | "" => {}
+            // Out of the repository.
+            ".." if parts.is_empty() => parts.push("<out>"),
             ".." => _ = parts.pop(),
             part => parts.push(part),
         }

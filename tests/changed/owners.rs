@@ -96,7 +96,10 @@ fn removed_and_renamed_stacks_are_listed_apart_and_what_became_a_module_is_neith
 
     assert_eq!(told.removed.iter().collect::<Vec<_>>(), ["01-base/dns", "02-apps/web/nested"]);
     assert_eq!(told.stacks.iter().collect::<Vec<_>>(), ["01-base/names", "01-base/net"]);
-    assert_eq!(finished.json()["renamed"], serde_json::json!([{ "from": "01-base/dns", "to": "01-base/names" }]));
+    assert_eq!(
+        finished.json()["renamed"],
+        serde_json::json!([{ "from": "01-base/dns", "to": "01-base/names" }])
+    );
     lab.run(&["changed"]).succeeds().stdout_has("renamed to 01-base/names");
     lab.run(&["stacks", "--changed"]).succeeds().stderr_has("`01-base/dns` is renamed to 01-base/names");
 }
@@ -159,11 +162,25 @@ fn the_users_git_settings_do_not_matter() {
     assert_eq!(lab.affected(), expected);
 
     for setting in [
-        "diff.renames copies", "core.quotePath true", "diff.relative true", "diff.noprefix true",
-        "status.showUntrackedFiles no", "diff.ignoreSubmodules all", "diff.orderFile /nowhere",
-        "diff.autoRefreshIndex false", "color.ui always", "core.abbrev 5", "diff.external false",
-        "status.renames copies", "core.pager false", "diff.wordRegex .", "diff.algorithm patience",
-        "diff.submodule diff", "diff.mnemonicPrefix true", "core.bare false", "diff.statGraphWidth 1",
+        "diff.renames copies",
+        "core.quotePath true",
+        "diff.relative true",
+        "diff.noprefix true",
+        "status.showUntrackedFiles no",
+        "diff.ignoreSubmodules all",
+        "diff.orderFile /nowhere",
+        "diff.autoRefreshIndex false",
+        "color.ui always",
+        "core.abbrev 5",
+        "diff.external false",
+        "status.renames copies",
+        "core.pager false",
+        "diff.wordRegex .",
+        "diff.algorithm patience",
+        "diff.submodule diff",
+        "diff.mnemonicPrefix true",
+        "core.bare false",
+        "diff.statGraphWidth 1",
     ] {
         lab.git(&format!("config {setting}"));
     }
@@ -173,7 +190,14 @@ fn the_users_git_settings_do_not_matter() {
     assert_eq!(reasons(&told, "02-apps/web"), [format!("infrastructure/02-apps/web/{}", before.1)]);
     let below = lab.root.join("infrastructure/02-apps");
     let mut elsewhere = lab.command(&["changed", "--base", "HEAD", "--json"]);
-    let finished = crate::support::Running::start({ elsewhere.current_dir(below); elsewhere }, "below").wait();
+    let finished = crate::support::Running::start(
+        {
+            elsewhere.current_dir(below);
+            elsewhere
+        },
+        "below",
+    )
+    .wait();
     assert_eq!(crate::repository::told(&finished).stacks.len(), 3, "{finished}");
 }
 
@@ -182,7 +206,14 @@ fn no_program_that_the_repository_names_is_run() {
     let lab = lab();
     let mark = lab.beside("ran");
     let program = format!("touch {}", mark.display());
-    for name in ["filter.evil.clean", "filter.evil.process", "diff.evil.textconv", "diff.evil.command", "core.fsmonitor", "diff.external"] {
+    for name in [
+        "filter.evil.clean",
+        "filter.evil.process",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "core.fsmonitor",
+        "diff.external",
+    ] {
         git_in(&lab.top, &["config", name, &program]);
     }
     git_in(&lab.top, &["config", "filter.evil.required", "true"]);
@@ -205,7 +236,10 @@ fn a_new_commit_of_a_submodule_is_a_change_of_the_module_there() {
         git_in(&module, &["commit", "-qm", "change"]);
     };
     commit("# one\n");
-    git_in(&lab.top, &["submodule", "--quiet", "add", &module.display().to_string(), "infrastructure/modules/sub"]);
+    git_in(
+        &lab.top,
+        &["submodule", "--quiet", "add", &module.display().to_string(), "infrastructure/modules/sub"],
+    );
     lab.write("infrastructure/02-apps/web/main.tf", &crate::repository::uses(&["../../modules/sub"]));
     lab.commit();
     assert!(lab.affected().is_empty());
@@ -222,7 +256,8 @@ fn a_new_commit_of_a_submodule_is_a_change_of_the_module_there() {
 
 #[test]
 fn a_project_below_the_repository_uses_modules_beside_it_also_in_a_linked_worktree() {
-    let lab = Repository::below("sites/lab").stack("01-a/x", &["../../../../../shared/vm"]).stack("01-a/y", &[]);
+    let lab =
+        Repository::below("sites/lab").stack("01-a/x", &["../../../../../shared/vm"]).stack("01-a/y", &[]);
     std::fs::create_dir_all(lab.top.join("shared/vm")).unwrap();
     std::fs::write(lab.top.join("shared/vm/main.tf"), "").unwrap();
     std::fs::write(lab.top.join("infra-notes.md"), "").unwrap();

@@ -6,13 +6,16 @@ use crate::repository::{Repository, reasons};
 fn lab() -> Repository {
     let lab = Repository::new()
         .file(".gitignore", "/infrastructure/rendered\n.infra\n")
-        .file("cluster.yaml", "# the lab\nnodes: 3\nzone: eu\n")
-        .file("templates/config/infrastructure/rendered/01-a/main.tf.j2", "#{ title(zone) }#\n# nodes: #{ nodes }#\n")
-        .file("templates/config/infrastructure/rendered/02-b/main.tf.j2", "#% include 'head.partial.j2' %#\n# zone: #{ zone }#\n")
+        .file("cluster.yaml", "# the lab\ncount: 3\nzone: eu\n")
+        .file("templates/config/infrastructure/rendered/01-a/main.tf.j2", "#{ zone }#\n")
+        .file(
+            "templates/config/infrastructure/rendered/02-b/main.tf.j2",
+            "#% include 'head.partial.j2' %#\n# zone: #{ zone }#\n",
+        )
         .file("templates/config/head.partial.j2", "# head\n")
         .file("infra.yaml", "configure: { exclude: ['*.partial.*'] }\n")
         .stack("hand", &[]);
-    lab.write("templates/config/infrastructure/rendered/01-a/main.tf.j2", "# nodes: #{ nodes }#\n");
+    lab.write("templates/config/infrastructure/rendered/01-a/main.tf.j2", "# count: #{ count }#\n");
     lab.publish();
     lab.run(&["configure", "--no-init"]).succeeds();
     assert!(lab.root.join("infrastructure/rendered/01-a/main.tf").is_file());
@@ -25,7 +28,7 @@ fn a_comment_in_the_data_affects_nothing_and_a_value_those_that_it_renders_into(
     lab.append("cluster.yaml", "# a comment\n");
     assert!(lab.affected().is_empty());
 
-    lab.write("cluster.yaml", "nodes: 4\nzone: eu\n");
+    lab.write("cluster.yaml", "count: 4\nzone: eu\n");
     let told = lab.changed("");
     assert_eq!(told.stacks.iter().collect::<Vec<_>>(), ["rendered/01-a"]);
     assert_eq!(reasons(&told, "rendered/01-a"), ["cluster.yaml"]);
@@ -33,14 +36,22 @@ fn a_comment_in_the_data_affects_nothing_and_a_value_those_that_it_renders_into(
     assert_eq!(lab.changed("").stacks.len(), 1, "before and after the commit alike");
     lab.run(&["configure", "--no-init"]).succeeds();
     assert_eq!(lab.changed("").stacks.len(), 1, "before and after `configure` alike");
-    lab.run(&["changed", "--why", "01-a"]).succeeds().stdout_has("renders into infrastructure/rendered/01-a/main.tf");
+    lab.run(&["changed", "--why", "01-a"])
+        .succeeds()
+        .stdout_has("renders into infrastructure/rendered/01-a/main.tf");
 }
 
 #[test]
 fn a_template_and_what_it_includes_affect_what_they_render() {
     let lab = lab();
-    lab.write("templates/config/infrastructure/rendered/01-a/main.tf.j2", "#| another way |#\n# nodes: #{ nodes }#\n");
-    lab.write("templates/config/infrastructure/rendered/01-a/main.tf.j2", "#% set n = nodes %#\n# nodes: #{ n }#\n");
+    lab.write(
+        "templates/config/infrastructure/rendered/01-a/main.tf.j2",
+        "#| another way |#\n# count: #{ count }#\n",
+    );
+    lab.write(
+        "templates/config/infrastructure/rendered/01-a/main.tf.j2",
+        "#% set n = count %#\n# count: #{ n }#\n",
+    );
     assert!(lab.affected().is_empty(), "it renders the same");
 
     lab.write("templates/config/head.partial.j2", "# another head\n");
@@ -77,7 +88,7 @@ fn lab_with_own_data() -> Repository {
 #[test]
 fn data_that_git_ignores_is_taken_as_it_is_today() {
     let lab = lab_with_own_data();
-    lab.write("cluster.yaml", "nodes: 9\nzone: eu\n");
+    lab.write("cluster.yaml", "count: 9\nzone: eu\n");
     assert!(lab.affected().is_empty(), "nothing that git holds changed");
 
     lab.append("templates/config/infrastructure/rendered/01-a/main.tf.j2", "# more\n");
@@ -117,7 +128,13 @@ fn a_plugin_is_not_run_and_its_files_affect_every_rendered_stack() {
         [makejinja.delimiter]\nblock_start = '#%'\nblock_end = '%#'\nvariable_start = '#{'\nvariable_end = '}#'\n\
         comment_start = '#|'\ncomment_end = '#|'\n";
     lab.write("makejinja.toml", toml);
-    lab.write("scripts/plugin.py", &format!("open({:?}, 'w')\nclass Plugin:\n    def data(self):\n        return {{}}\n", mark.display().to_string()));
+    lab.write(
+        "scripts/plugin.py",
+        &format!(
+            "open({:?}, 'w')\nclass Plugin:\n    def data(self):\n        return {{}}\n",
+            mark.display().to_string()
+        ),
+    );
     lab.publish();
     assert!(lab.affected().is_empty());
 
@@ -134,10 +151,10 @@ fn a_plugin_is_not_run_and_its_files_affect_every_rendered_stack() {
 fn secrets_are_compared_as_they_are_rendered_and_never_shown() {
     let lab = lab();
     lab.write("templates/config/infrastructure/rendered/secrets.sops.yaml.j2", "token: #{ token }#\n");
-    lab.write("cluster.yaml", "nodes: 3\nzone: eu\ntoken: canary-one\n");
+    lab.write("cluster.yaml", "count: 3\nzone: eu\ntoken: canary-one\n");
     lab.publish();
     assert!(lab.changed("").stacks.is_empty());
-    lab.write("cluster.yaml", "nodes: 3\nzone: eu\ntoken: canary-two\n");
+    lab.write("cluster.yaml", "count: 3\nzone: eu\ntoken: canary-two\n");
 
     for args in [&["changed", "--json"][..], &["changed", "-vvv", "--why", "01-a"]] {
         let shown = lab.run(args).succeeds().stdout_lacks("canary").stderr_lacks("canary");

@@ -129,7 +129,8 @@ impl Repository {
 
     /// Asks for what changed since a base; an empty one is the default.
     pub fn changed(&self, base: &str) -> Told {
-        let args: &[&str] = if base.is_empty() { &["changed", "--json"] } else { &["changed", "--base", base, "--json"] };
+        let args: &[&str] =
+            if base.is_empty() { &["changed", "--json"] } else { &["changed", "--base", base, "--json"] };
         told(&self.run(args).succeeds())
     }
 

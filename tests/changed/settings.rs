@@ -41,7 +41,10 @@ fn a_file_of_one_workspace_affects_that_workspace_only() {
 
     lab.append("infrastructure/01-a/x/dev.tfvars", "b = 2\n");
     assert_eq!(lab.affected(), ["01-a/x@dev"]);
-    lab.run(&["stacks", "--changed=HEAD", "--json"]).succeeds().stdout_has("01-a/x@dev").stdout_lacks("@prod");
+    lab.run(&["stacks", "--changed=HEAD", "--json"])
+        .succeeds()
+        .stdout_has("01-a/x@dev")
+        .stdout_lacks("@prod");
     lab.append("infrastructure/01-a/x/main.tf", "# edited\n");
     assert_eq!(lab.affected(), ["01-a/x@dev", "01-a/x@prod"]);
     lab.run(&["stacks", "--changed=HEAD", "--workspace", "prod", "--json"]).succeeds().stdout_lacks("@dev");
@@ -57,7 +60,10 @@ fn what_infra_yaml_says_of_a_stack_affects_that_stack() {
     let told = lab.changed("HEAD");
     assert_eq!(told.stacks.iter().collect::<Vec<_>>(), ["01-a/y"]);
     assert_eq!(reasons(&told, "01-a/y"), ["infra.yaml"]);
-    lab.write("infra.yaml", "pools: { pve1: 2 }\nrun: { parallelism: 2 }\nstacks:\n  '01-a/*': { env: { A: '1' } }\n");
+    lab.write(
+        "infra.yaml",
+        "pools: { pve1: 2 }\nrun: { parallelism: 2 }\nstacks:\n  '01-a/*': { env: { A: '1' } }\n",
+    );
     assert!(lab.affected().is_empty(), "that changes no stack");
     lab.write("infra.yaml", "tofu: { version: '1.12.6' }\nstacks:\n  '01-a/*': { env: { A: '1' } }\n");
     assert_eq!(lab.affected().len(), 3, "another tofu is another for all");

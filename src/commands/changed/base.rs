@@ -98,7 +98,9 @@ fn wanted(asked: Option<&str>, env: &Environment) -> Result<Wanted> {
 
 fn asked_for(name: &str) -> Result<Wanted> {
     if name.trim().is_empty() {
-        return Err(Error::usage("`--base` is empty").hint("name a commit, a branch or a tag: `--base origin/main`"));
+        return Err(
+            Error::usage("`--base` is empty").hint("name a commit, a branch or a tag: `--base origin/main`")
+        );
     }
     if name.len() >= 40 && name.bytes().all(|byte| byte == b'0') {
         return Err(Error::invalid("the base is forty zeros: there was no commit before this one")
@@ -148,7 +150,10 @@ fn is_branch(name: &str) -> bool {
 /// Returns the command that fetches a branch, with all of its history where the clone ends early.
 fn fetch(branch: &str, shallow: bool) -> String {
     let whole = if shallow { "--unshallow " } else { "" };
-    format!("git fetch {whole}origin {}", quoted(&format!("+refs/heads/{branch}:refs/remotes/origin/{branch}")))
+    format!(
+        "git fetch {whole}origin {}",
+        quoted(&format!("+refs/heads/{branch}:refs/remotes/origin/{branch}"))
+    )
 }
 
 async fn unborn(git: &Git) -> Error {
@@ -166,14 +171,16 @@ fn without_parents(name: &str) -> Error {
 }
 
 async fn not_found(git: &Git, wanted: &Wanted) -> Error {
-    let told: Vec<String> = wanted.names.iter().map(|(_, told)| format!("`{}`", told.escape_debug())).collect();
+    let told: Vec<String> =
+        wanted.names.iter().map(|(_, told)| format!("`{}`", told.escape_debug())).collect();
     let shallow = git.is_shallow().await;
     let message = match (told.as_slice(), shallow) {
         ([one, ..], true) => format!("the base {one} is not here: this clone is shallow"),
         ([one, ..], false) => format!("the base {one} is not here"),
         ([], _) => "there is no base".to_owned(),
     };
-    let error = Error::unavailable(message).detail(format!("looked for {} ({})", told.join(", "), wanted.said_by));
+    let error =
+        Error::unavailable(message).detail(format!("looked for {} ({})", told.join(", "), wanted.said_by));
     let refs = git.branches().await;
     let remotes = git.remotes().await;
     let has_origin = remotes.iter().any(|remote| remote == "origin");
@@ -183,7 +190,8 @@ async fn not_found(git: &Git, wanted: &Wanted) -> Error {
     let error = match (&wanted.branch, has_origin) {
         (Some(branch), true) => error.hint(format!("bring it here: `{}`", fetch(branch, shallow))),
         (None, true) => error.hint("bring it here: `git fetch origin && git remote set-head origin --auto`"),
-        (_, false) => error.hint_if(refs.first().map(|name| format!("name one that is here: `--base {}`", quoted(name)))),
+        (_, false) => error
+            .hint_if(refs.first().map(|name| format!("name one that is here: `--base {}`", quoted(name)))),
     };
     error.hint_if(shallow.then_some("in GitHub's workflow: `fetch-depth: 0` under `with:` of actions/checkout; GitLab: `GIT_DEPTH: \"0\"`"))
 }
@@ -192,7 +200,8 @@ async fn without_ancestor(git: &Git, told: &str, wanted: &Wanted) -> Error {
     let branch = wanted.branch.clone().or_else(|| told.strip_prefix("origin/").map(str::to_owned));
     if git.is_shallow().await {
         let branch = branch.filter(|branch| branch != "HEAD");
-        let way = branch.map_or_else(|| "git fetch --unshallow origin".to_owned(), |branch| fetch(&branch, true));
+        let way =
+            branch.map_or_else(|| "git fetch --unshallow origin".to_owned(), |branch| fetch(&branch, true));
         return Error::unavailable(format!("this clone is shallow: where it left `{told}` is not here"))
             .hint(format!("bring the history here: `{way}`"))
             .hint("in GitHub's workflow: `fetch-depth: 0` under `with:` of actions/checkout; GitLab: `GIT_DEPTH: \"0\"`");

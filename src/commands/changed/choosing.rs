@@ -12,7 +12,9 @@ impl Workspace {
         let looked = look(&self.project, base, context).await?;
         let (count, all) = (looked.affected.stacks.len(), looked.all.len());
         let commit = looked.base.commit.get(..12).unwrap_or_default();
-        context.terminal.note(&format!("{count} of {all} stacks changed since {commit} ({})", looked.base.name));
+        context
+            .terminal
+            .note(&format!("{count} of {all} stacks changed since {commit} ({})", looked.base.name));
         removed_notes(&looked).iter().chain(&looked.notes).for_each(|note| context.terminal.note(note));
         self.changed = Some(looked.affected.stacks.into_keys().collect());
         Ok(())

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::base::{Base, find_base};
+use super::earlier_contents::{fill, or_partial};
 use super::rendering;
 use crate::commands::Context;
 use crate::error::{Error, Result};
@@ -14,9 +14,7 @@ use crate::model::layout::is_tofu_file;
 use crate::model::{Project, StackId};
 use crate::process::{Difference, FileKind, Git, Listing};
 use crate::project;
-use crate::stacks::changed::{
-    Affected, Before, Change, Comparison, Earlier, Now, Side, SideParts, Survey,
-};
+use crate::stacks::changed::{Affected, Before, Change, Comparison, Earlier, Now, Side, SideParts, Survey};
 
 /// What a change means for the stacks of a project.
 #[derive(Clone, Debug)]
@@ -52,12 +50,15 @@ pub(in crate::commands) async fn look(
     };
     let told = ask(&git, base, context).await?;
     let mut changes = changes(git.top(), &told);
-    fill(&git, (&told.base.commit, &told.differences), &mut changes, |path| is_always_read(&root, path)).await?;
+    fill(&git, (&told.base.commit, &told.differences), &mut changes, |path| is_always_read(&root, path))
+        .await?;
     let survey = reading.await.map_err(|error| Error::bug("the stacks were not read").because(error))?;
     let mut notes = Vec::new();
     if told.base.others > 0 {
         let (name, count) = (&told.base.name, told.base.others + 1);
-        notes.push(format!("`{name}` and this branch have {count} merge bases; the one that git takes first counts"));
+        notes.push(format!(
+            "`{name}` and this branch have {count} merge bases; the one that git takes first counts"
+        ));
     }
     let looking = Looking { project, root: &root, git: &git, told: &told, context };
     looking.compare(survey, changes, notes).await
@@ -140,7 +141,8 @@ impl Looking<'_> {
 async fn ask(git: &Git, base: Option<&str>, context: &Context) -> Result<Told> {
     let comparing = async {
         let base = find_base(git, base, &context.env).await?;
-        let differences = git.differences(&base.commit).await?;
+        let differences =
+            git.differences(&base.commit).await.map_err(|error| or_partial(error, &base.commit))?;
         Ok((base, differences))
     };
     let ((base, differences), listing) = tokio::try_join!(comparing, git.listing())?;
@@ -191,38 +193,6 @@ fn add(changes: &mut BTreeMap<PathBuf, Change>, change: Change) {
     }
 }
 
-/// Puts earlier contents into the changes of the wanted paths, and of all links.
-pub(super) async fn fill(
-    git: &Git,
-    (base, differences): (&str, &[Difference]),
-    changes: &mut BTreeMap<PathBuf, Change>,
-    is_wanted: impl Fn(&Path) -> bool,
-) -> Result<()> {
-    let wanted = differences.iter().filter_map(|difference| {
-        let (path, file) = (git.top().join(&difference.path), difference.before.as_ref()?);
-        let is_read = file.kind == FileKind::Link || (file.kind != FileKind::Submodule && is_wanted(&path));
-        let is_open = changes.get(&path).is_some_and(|change| change.before == Before::File(None));
-        (is_read && is_open).then_some((path, file))
-    });
-    let wanted: Vec<_> = wanted.collect();
-    let ids: Vec<&str> = wanted.iter().map(|(_, file)| file.id.as_str()).collect();
-    for ((path, file), content) in wanted.iter().zip(git.contents(&ids).await?) {
-        let content = content.ok_or_else(|| lacking(path, git.top(), base))?;
-        if let Some(change) = changes.get_mut(path) {
-            change.before = match file.kind {
-                FileKind::Link => Before::Link(path_of(content)),
-                _ => Before::File(Some(Arc::from(content))),
-            };
-        }
-    }
-    Ok(())
-}
-
-fn path_of(bytes: Vec<u8>) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt as _;
-    std::ffi::OsString::from_vec(bytes).into()
-}
-
 /// Returns whether what stood in a file decides how everything else is read.
 fn is_always_read(root: &Path, path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -238,11 +208,4 @@ fn no_repository(root: &Path) -> Error {
     Error::unavailable(format!("`{}` is in no git repository, so nothing tells what changed", root.display()))
         .hint("make it one: `git init && git add . && git commit -m first`")
         .hint("without git choose stacks by name, or all: `--all`")
-}
-
-fn lacking(path: &Path, top: &Path, base: &str) -> Error {
-    let path = path.strip_prefix(top).unwrap_or(path);
-    Error::unavailable(format!("this clone lacks what `{}` was at the base: it is a partial clone", path.display()))
-        .hint(format!("let git fetch what is missing: `git diff --stat {base}`"))
-        .hint("or clone without `--filter`")
 }

@@ -94,7 +94,8 @@ impl<'a> RenderSide<'a> {
     pub fn outputs(&self) -> BTreeSet<PathBuf> {
         let sources = self.sources().unwrap_or_default();
         let made = sources.iter().filter(|source| !self.settings.excludes(&source.origin));
-        made.map(|source| Path::new(&self.settings.output).join(self.settings.output_of(&source.path))).collect()
+        made.map(|source| Path::new(&self.settings.output).join(self.settings.output_of(&source.path)))
+            .collect()
     }
 
     fn values(&self, engine: &Engine) -> Result<Values> {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::look::fill;
+use super::earlier_contents::fill;
 use super::render_inputs::{Outcome, RenderSide};
 use crate::commands::Context;
 use crate::error::Result;
@@ -56,7 +56,8 @@ impl Question<'_> {
     /// Compares what both sides render to.
     pub async fn answer(&self, changes: &mut BTreeMap<PathBuf, Change>) -> Result<Rendered> {
         let is_touched = |side: &RenderSide<'_>, path: &Path| {
-            let said = path == Path::new("infra.yaml") && self.projects.0.configure != self.projects.1.configure;
+            let said =
+                path == Path::new("infra.yaml") && self.projects.0.configure != self.projects.1.configure;
             said || side.reads(path)
         };
         let executable = BTreeMap::new();
@@ -80,7 +81,8 @@ impl Question<'_> {
         let told = (self.base, self.differences);
         fill(self.git, told, changes, |path| inputs.iter().any(|input| input == path)).await?;
         let today = self.data_of_today(changes, &inputs).await?;
-        let old: Vec<Change> = changes.values().filter(|change| !today.contains(&change.path)).cloned().collect();
+        let old: Vec<Change> =
+            changes.values().filter(|change| !today.contains(&change.path)).cloned().collect();
         self.compare(&old, changes, inputs, &today)
     }
 
@@ -92,7 +94,8 @@ impl Question<'_> {
         today: &BTreeSet<PathBuf>,
     ) -> Result<Rendered> {
         let old_tree = Earlier::new(self.disk, old);
-        let (was, is) = (self.modes(|file| file.before.as_ref().map(|file| file.kind)), self.modes(|file| file.now));
+        let (was, is) =
+            (self.modes(|file| file.before.as_ref().map(|file| file.kind)), self.modes(|file| file.now));
         let before = RenderSide::read(self.projects.0, self.root, &old_tree, &was);
         let now = RenderSide::read(self.projects.1, self.root, self.disk, &is);
         let (before, now) = match (before, now) {
@@ -100,7 +103,9 @@ impl Question<'_> {
             (Ok(one), Err(error)) | (Err(error), Ok(one)) => {
                 return Ok(everything(self.root, one.outputs(), &inputs, error.message()));
             }
-            (Err(_), Err(error)) => return Ok(everything(self.root, BTreeSet::new(), &inputs, error.message())),
+            (Err(_), Err(error)) => {
+                return Ok(everything(self.root, BTreeSet::new(), &inputs, error.message()));
+            }
         };
         let sides = Sides { before, now, inputs };
         if let Some(why) = self.obstacle(&sides, changes, today) {
@@ -109,7 +114,9 @@ impl Question<'_> {
         let rendered = sides.before.render(&self.context.env);
         let outcomes = rendered.and_then(|old| Ok((old, sides.now.render(&self.context.env)?)));
         Ok(match outcomes {
-            Ok((old, new)) => Rendered { changes: sides.differences(self.root, &old, &new), notes: Vec::new() },
+            Ok((old, new)) => {
+                Rendered { changes: sides.differences(self.root, &old, &new), notes: Vec::new() }
+            }
             Err(error) => everything(self.root, sides.outputs(), &sides.inputs, error.message()),
         })
     }
@@ -145,7 +152,8 @@ impl Question<'_> {
             return Ok(BTreeSet::new());
         };
         let is_data = |path: &Path| path.strip_prefix(self.root).is_ok_and(|below| now.is_data(below));
-        let was_not = |path: &PathBuf| changes.get(path).is_some_and(|change| change.before == Before::Nothing);
+        let was_not =
+            |path: &PathBuf| changes.get(path).is_some_and(|change| change.before == Before::Nothing);
         let new: Vec<&PathBuf> = inputs.iter().filter(|path| was_not(path) && is_data(path)).collect();
         if new.is_empty() {
             return Ok(BTreeSet::new());
@@ -178,9 +186,10 @@ impl Question<'_> {
 
     /// Returns which changed files may be run, on one side.
     fn modes(&self, kind: impl Fn(&Difference) -> Option<FileKind>) -> BTreeMap<PathBuf, bool> {
-        let modes = self.differences.iter().filter_map(|file| {
-            Some((self.git.top().join(&file.path), kind(file)? == FileKind::Executable))
-        });
+        let modes = self
+            .differences
+            .iter()
+            .filter_map(|file| Some((self.git.top().join(&file.path), kind(file)? == FileKind::Executable)));
         modes.collect()
     }
 }
@@ -221,11 +230,14 @@ impl Sides<'_> {
     fn differences(&self, root: &Path, old: &Outcome, new: &Outcome) -> Vec<Change> {
         let paths: BTreeSet<&PathBuf> = old.files.keys().chain(new.files.keys()).collect();
         let content = |file: &GeneratedFile| (file.bytes.clone(), file.mode);
-        let differs = |path: &&PathBuf| old.files.get(*path).map(content) != new.files.get(*path).map(content);
-        let causes = Causes { root, inputs: &self.inputs, sides: [old, new], settings: [&self.before, &self.now] };
+        let differs =
+            |path: &&PathBuf| old.files.get(*path).map(content) != new.files.get(*path).map(content);
+        let causes =
+            Causes { root, inputs: &self.inputs, sides: [old, new], settings: [&self.before, &self.now] };
         let change = |path: &PathBuf| {
             let (was, is) = (old.files.get(path), new.files.get(path));
-            let before = was.map_or(Before::Nothing, |file| Before::File(Some(Arc::from(file.bytes.as_slice()))));
+            let before =
+                was.map_or(Before::Nothing, |file| Before::File(Some(Arc::from(file.bytes.as_slice()))));
             let is_there = is.is_some() || root.join(path).exists();
             let now = if is_there { Now::File } else { Now::Nothing };
             let origin = is.or(was).map(|file| file.origin.as_str()).unwrap_or_default();

@@ -178,7 +178,8 @@ mod tests {
 
     #[test]
     fn modes_links_and_submodules_are_told_apart() {
-        let answer = b":100644 100755 aa 00 M\0a/-o\tpt\0:120000 000000 bb 00 D\0l\n\0:160000 160000 c d M\0m\0";
+        let answer =
+            b":100644 100755 aa 00 M\0a/-o\tpt\0:120000 000000 bb 00 D\0l\n\0:160000 160000 c d M\0m\0";
 
         let found = differences(answer);
 
@@ -186,7 +187,10 @@ mod tests {
         assert_eq!((found[0].before.clone().map(|file| file.id), found[0].now), {
             (Some("aa".to_owned()), Some(FileKind::Executable))
         });
-        assert_eq!((found[1].before.clone().map(|file| file.kind), found[1].now), (Some(FileKind::Link), None));
+        assert_eq!(
+            (found[1].before.clone().map(|file| file.kind), found[1].now),
+            (Some(FileKind::Link), None)
+        );
         assert_eq!((found[1].path.as_path(), found[2].now), (Path::new("l\n"), Some(FileKind::Submodule)));
     }
 

@@ -177,7 +177,8 @@ fn causes(comparison: &Comparison<'_>, folder: &Path) -> Vec<PathBuf> {
         let above = change.path.parent().and_then(|parent| comparison.before.library().folder(parent));
         above.is_some_and(|read| read.uses.contains(folder))
     };
-    let users: Vec<PathBuf> = comparison.changes.iter().filter(used_it).map(|change| change.path.clone()).collect();
+    let users: Vec<PathBuf> =
+        comparison.changes.iter().filter(used_it).map(|change| change.path.clone()).collect();
     if !users.is_empty() {
         return users;
     }

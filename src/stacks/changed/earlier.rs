@@ -22,6 +22,8 @@ pub struct Earlier<'a> {
     paths: HashMap<PathBuf, &'a Before>,
     /// What was in folders, as far as the changes tell.
     below: HashMap<PathBuf, HashMap<OsString, EntryKind>>,
+    /// Folders in which something changed.
+    touched: HashSet<PathBuf>,
     /// Folders whose own OpenTofu files changed.
     edited: HashSet<PathBuf>,
     links_moved: bool,
@@ -34,6 +36,7 @@ impl<'a> Earlier<'a> {
             disk,
             paths: HashMap::new(),
             below: HashMap::new(),
+            touched: HashSet::new(),
             edited: HashSet::new(),
             links_moved: changes.iter().any(|change| change.is_link() || change.is_whole()),
         };
@@ -58,6 +61,7 @@ impl<'a> Earlier<'a> {
             return;
         }
         self.paths.insert(change.path.clone(), &change.before);
+        self.touched.insert(folder.to_owned());
         if name.to_str().is_some_and(is_tofu_file) {
             self.edited.insert(folder.to_owned());
         }
@@ -79,8 +83,8 @@ impl<'a> Earlier<'a> {
         }
         let read = now.kept(folder)?;
         let is_vague = |source: &Option<Setting>| matches!(source, Some(Setting::Expression(_)));
-        let is_settled = read.dead_ends.is_empty()
-            && !read.facts.modules.values().any(|module| is_vague(&module.source));
+        let is_settled =
+            read.dead_ends.is_empty() && !read.facts.modules.values().any(|module| is_vague(&module.source));
         let links = self.disk.entries(folder).ok()?;
         let has_links = links
             .iter()
@@ -135,6 +139,9 @@ impl Tree for Earlier<'_> {
     fn entries(&self, folder: &Path) -> io::Result<Vec<(OsString, EntryKind)>> {
         let Some(below) = self.below.get(folder) else {
             let mut entries = self.disk.entries(folder)?;
+            if !self.touched.contains(folder) {
+                return Ok(entries);
+            }
             entries.retain(|(name, _)| !self.paths.contains_key(&folder.join(name)));
             return Ok(entries);
         };

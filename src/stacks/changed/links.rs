@@ -23,14 +23,14 @@ impl Links {
             if let Some(target) = tree.link(link) {
                 let folder = link.parent().unwrap_or(link);
                 found.add(without_dots(&folder.join(target)), link);
-                found.from_real(tree, link);
+                found.add_real(tree, link);
             }
         }
         found
     }
 
     /// A link may lead over folders that are links themselves.
-    fn from_real(&mut self, tree: &dyn Tree, link: &Path) {
+    fn add_real(&mut self, tree: &dyn Tree, link: &Path) {
         if let Some(real) = tree.real(link) {
             self.add(real, link);
         }

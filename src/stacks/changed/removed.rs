@@ -35,8 +35,11 @@ pub fn renamed(
     new: &BTreeSet<StackId>,
     (old_tree, tree): (&dyn Tree, &dyn Tree),
 ) -> Vec<Renamed> {
-    let fresh: Vec<(&Path, &StackId)> =
-        now.stacks().flat_map(|(folder, ids)| ids.iter().map(move |id| (folder, id))).filter(|(_, id)| new.contains(*id)).collect();
+    let fresh: Vec<(&Path, &StackId)> = now
+        .stacks()
+        .flat_map(|(folder, ids)| ids.iter().map(move |id| (folder, id)))
+        .filter(|(_, id)| new.contains(*id))
+        .collect();
     let find = |(folder, from): &(&Path, StackId)| {
         let said = fresh.iter().find(|(_, to)| now.book.settings_for(to).was.as_ref() == Some(from));
         let workspace = |id: &StackId| id.as_str().rsplit_once('@').map(|(_, name)| name.to_owned());
@@ -54,7 +57,9 @@ fn is_alike((old_tree, old): (&dyn Tree, &Path), (tree, new): (&dyn Tree, &Path)
     let Ok(files) = Folder::list_in(old_tree, old).map(|folder| folder.files) else { return false };
     let same = files.iter().filter(|name| {
         let before = old_tree.content(&old.join(name));
-        before.is_ok_and(|before| !before.is_empty() && tree.content(&new.join(name)).is_ok_and(|now| now == before))
+        before.is_ok_and(|before| {
+            !before.is_empty() && tree.content(&new.join(name)).is_ok_and(|now| now == before)
+        })
     });
     same.count() * 2 >= files.len().max(1)
 }

@@ -34,8 +34,7 @@ pub fn moves_states(before: &Project, now: &Project) -> bool {
 
 /// Returns whether infra keeps the state of a stack.
 pub fn is_kept(side: &Side<'_>, id: &StackId) -> bool {
-    let folder = side.folder_of(id).and_then(|folder| side.library().folder(folder));
-    folder.is_some_and(|read| backend_of(Some(&read.facts)) == Backend::Embedded)
+    side.facts_of(id).is_some_and(|facts| backend_of(Some(&facts)) == Backend::Embedded)
 }
 
 /// Returns whether two projects could differ for any stack at all.

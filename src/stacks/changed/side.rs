@@ -13,7 +13,7 @@ use super::remembered::Remembered;
 use crate::model::layout::is_tofu_file;
 use crate::model::{Project, StackId, StackSettings};
 use crate::stacks::discover::id_of;
-use crate::stacks::files::{Library, ReadFolder, Tree};
+use crate::stacks::files::{Facts, Folder, Library, ReadFolder, Tree, Wanted, read_folder};
 use crate::stacks::roots::{Look, Search, StackFolder, search_in};
 use crate::stacks::settings::SettingsBook;
 
@@ -28,7 +28,8 @@ impl Survey {
     /// Finds the stacks of a project whose root has no links.
     pub fn take(project: &Project, root: &Path) -> Self {
         let tree = Remembered::default();
-        let found = search_in(&Look { project, base: root, tree: &tree, known: &|_| None });
+        let found =
+            search_in(&Look { project, base: root, tree: &tree, wanted: Wanted::Modules, known: &|_| None });
         Self { tree, found }
     }
 
@@ -99,7 +100,7 @@ impl<'a> Side<'a> {
     /// Finds the stacks of a side, without reading again what holds on both sides.
     pub fn before(parts: SideParts<'a>, known: &dyn Fn(&Path) -> Option<Arc<ReadFolder>>) -> Self {
         let SideParts { project, root, tree, .. } = parts;
-        let found = search_in(&Look { project, base: root, tree, known });
+        let found = search_in(&Look { project, base: root, tree, wanted: Wanted::Modules, known });
         Self::new(parts, found)
     }
 
@@ -143,6 +144,12 @@ impl<'a> Side<'a> {
     pub fn folder_of(&self, id: &StackId) -> Option<&Path> {
         let stack = self.found.stacks.get(*self.places.get(id)?)?;
         Some(&stack.folder.path)
+    }
+
+    /// Returns all that is in the files of a stack, which were read for its modules only.
+    pub(super) fn facts_of(&self, id: &StackId) -> Option<Facts> {
+        let folder = Folder::list_in(self.tree, self.folder_of(id)?).ok()?;
+        Some(read_folder(self.tree, self.root, &folder, Wanted::Facts))
     }
 
     /// Returns the ids of a folder that is a stack.
@@ -227,8 +234,9 @@ impl<'a> Side<'a> {
     fn owner_of(&self, path: &Path) -> Option<(&Path, Owner)> {
         let folder = path.parent()?;
         let inside = folder.strip_prefix(self.top).unwrap_or(folder);
-        let is_hidden =
-            |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".") && part != Component::ParentDir;
+        let is_hidden = |part: Component<'_>| {
+            part.as_os_str().as_encoded_bytes().starts_with(b".") && part != Component::ParentDir
+        };
         if inside.components().any(is_hidden) {
             return None;
         }
@@ -239,7 +247,9 @@ impl<'a> Side<'a> {
     fn owners_below(&self, path: &Path) -> impl Iterator<Item = (&Path, Owner)> {
         let start = self.owners.range(path.to_owned()..);
         let prefix = path.to_owned();
-        start.take_while(move |(folder, _)| folder.starts_with(&prefix)).map(|(folder, owner)| (folder.as_path(), *owner))
+        start
+            .take_while(move |(folder, _)| folder.starts_with(&prefix))
+            .map(|(folder, owner)| (folder.as_path(), *owner))
     }
 
     /// Returns the stacks whose settings name a path, or share it.
@@ -254,7 +264,9 @@ impl<'a> Side<'a> {
         if whole || self.may_be_shared(path) {
             for (folder, own) in self.stacks() {
                 let shares = |id: &&StackId| {
-                    self.shared_by(folder, &self.book.settings_for(id)).iter().any(|file| file.starts_with(path))
+                    self.shared_by(folder, &self.book.settings_for(id))
+                        .iter()
+                        .any(|file| file.starts_with(path))
                 };
                 ids.extend(own.iter().filter(shares).cloned());
             }

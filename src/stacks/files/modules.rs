@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::facts::{Facts, ModuleBlock};
 use super::folder::Folder;
-use super::reading::{read_folder, read_folders};
+use super::reading::{Wanted, read_folder, read_folders};
 use super::source_template::possible_folders;
 use super::tree::Tree;
 use crate::model::without_dots;
@@ -56,7 +56,7 @@ fn folders_of_template(tree: &dyn Tree, dir: &Path, block: &ModuleBlock) -> Vec<
 impl Library {
     /// Reads the folders and, from there, every local module they lead to.
     pub fn follow(tree: &dyn Tree, base: &Path, folders: &[&Folder]) -> Self {
-        Self::follow_beyond(tree, base, folders, |_| None)
+        Self::follow_beyond(tree, base, folders, (Wanted::Facts, |_| None))
     }
 
     /// Reads the folders and where they lead, but those not that `known` has.
@@ -64,7 +64,7 @@ impl Library {
         tree: &dyn Tree,
         base: &Path,
         folders: &[&Folder],
-        known: impl Fn(&Path) -> Option<Arc<ReadFolder>>,
+        (wanted, known): (Wanted, impl Fn(&Path) -> Option<Arc<ReadFolder>>),
     ) -> Self {
         let submodules = missing_submodules(base);
         let mut library = Self { base: base.to_path_buf(), submodules, folders: BTreeMap::new() };
@@ -76,7 +76,7 @@ impl Library {
                 None => unknown.push(*folder),
             }
         }
-        for (folder, facts) in unknown.iter().zip(read_folders(tree, base, &unknown)) {
+        for (folder, facts) in unknown.iter().zip(read_folders(tree, base, &unknown, wanted)) {
             open.extend(library.add(tree, folder, facts));
         }
         while let Some(path) = open.pop_first() {
@@ -89,7 +89,7 @@ impl Library {
             }
             // A target without a listing was a folder a moment ago; tofu will say what became of it.
             let Ok(folder) = Folder::list_in(tree, &path) else { continue };
-            let facts = read_folder(tree, &library.base, &folder);
+            let facts = read_folder(tree, &library.base, &folder, wanted);
             open.extend(library.add(tree, &folder, facts));
         }
         library

@@ -2,8 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs::{self, FileType};
-use std::io;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+use nix::libc::O_NONBLOCK;
 
 /// A tree of files, in which paths are absolute.
 pub trait Tree: Sync {
@@ -45,6 +48,12 @@ impl EntryKind {
     }
 }
 
+/// What is said of a pipe, a device or a folder.
+const NO_FILE: &str = "not a regular file";
+
+/// How much room is made for a file before it is read.
+const LARGE: usize = 1 << 20;
+
 /// The disk as it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Disk;
@@ -71,12 +80,23 @@ impl Tree for Disk {
     }
 
     fn content(&self, file: &Path) -> Result<Vec<u8>, String> {
+        let refused = |error: io::Error| unreadable(file, &error);
         // A pipe or a device would block or never end.
-        let found = fs::metadata(file).map_err(|error| unreadable(file, &error))?;
+        let options = fs::File::options().read(true).custom_flags(O_NONBLOCK).clone();
+        let mut opened = match options.open(file) {
+            // A socket cannot be opened at all.
+            Err(_) if fs::metadata(file).is_ok_and(|found| !found.is_file()) => {
+                return Err(NO_FILE.to_owned());
+            }
+            opened => opened.map_err(refused)?,
+        };
+        let found = opened.metadata().map_err(refused)?;
         if !found.is_file() {
-            return Err("not a regular file".to_owned());
+            return Err(NO_FILE.to_owned());
         }
-        fs::read(file).map_err(|error| unreadable(file, &error))
+        let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default().min(LARGE) + 1);
+        opened.read_to_end(&mut bytes).map_err(refused)?;
+        Ok(bytes)
     }
 }
 

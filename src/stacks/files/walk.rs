@@ -53,14 +53,7 @@ enum Zone {
 }
 
 impl Walk {
-    fn visit(
-        &mut self,
-        tree: &dyn Tree,
-        path: &Path,
-        zone: Zone,
-        boundaries: &Boundaries,
-        limit: usize,
-    ) {
+    fn visit(&mut self, tree: &dyn Tree, path: &Path, zone: Zone, boundaries: &Boundaries, limit: usize) {
         self.seen += 1;
         if self.seen > limit {
             return;

@@ -32,7 +32,7 @@ mod trust;
 
 pub use context::Context;
 use context::{program, shell_folder, works_here};
-pub use gitops::{CiArgs, CommentArgs, InventoryArgs, ci, comment, inventory};
+pub use gitops::{ChangedArgs, CiArgs, CommentArgs, InventoryArgs, changed, ci, comment, inventory};
 pub use habits::correction;
 pub use inspect::{
     DoctorArgs, OutputArgs, RunsArgs, ShowArgs, StacksArgs, doctor, output, runs, show, stacks,

@@ -20,9 +20,9 @@ mod switches;
 
 pub use data::{
     Data, DataFile, DataPlace, DataWarning, KeyLevel, OddKey, Presence, cluster_schema, data_names,
-    load_data, load_derivations, nodes_schema, sample_of,
+    load_data, load_data_texts, load_derivation_text, load_derivations, nodes_schema, sample_of,
 };
 pub use fault::YamlSource;
 pub use find::find_root;
-pub use load::load;
+pub use load::{load, parse};
 pub use schema::infra_schema;

@@ -3,6 +3,7 @@
 //! [`select`] and [`run_order`].
 
 mod backend;
+pub mod changed;
 mod choice;
 mod discover;
 mod files;
@@ -23,7 +24,7 @@ pub use backend::{
 };
 pub use choice::{
     Selection, ignored_selection, in_workspace, is_path, is_plan, named_one_by_one, named_stack, narrower,
-    run_in, select, shortened,
+    run_in, select, select_among, shortened,
 };
 pub use discover::{Discovery, discover};
 pub use files::{EarlyVariables, Folder};

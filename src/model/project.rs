@@ -70,7 +70,7 @@ impl Project {
 }
 
 /// `tofu:` in `infra.yaml`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TofuSettings {
     /// An exact version or a constraint; `None` is the built-in pin.
     pub version: Option<String>,
@@ -143,7 +143,7 @@ pub enum Encryption {
 }
 
 /// `configure:` in `infra.yaml`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConfigureSettings {
     /// Template folders, the first that has a path wins; empty means the conventional ones.
     pub inputs: Vec<String>,
@@ -204,7 +204,7 @@ pub enum Delimiters {
 }
 
 /// `secrets:` in `infra.yaml`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SecretsSettings {
     /// Encrypted files, relative to the root; empty means the conventional ones.
     pub files: Vec<String>,
@@ -237,7 +237,7 @@ pub struct RunSettings {
 }
 
 /// What `infra.yaml` says about the stacks of one pattern.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StackSettings {
     /// The pool that limits how many run at once.
     pub pool: Option<String>,

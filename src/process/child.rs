@@ -131,9 +131,15 @@ impl Started {
         let pipes = Pipes::open(&call).map_err(refused)?;
         let mut command = command_of(&call, Group::Own);
         command.stdout(pipes.stdout).stderr(pipes.stderr);
+        let input = call.input.as_ref().map(|_| std::io::pipe()).transpose().map_err(refused)?;
+        let input = input.map(|(reader, writer)| {
+            command.stdin(reader);
+            writer
+        });
         command.fd_mappings(pipes.mappings).map_err(|e| Error::bug("descriptors collide").because(e))?;
         let started = Self::spawn(command, &call, (Group::Own, pipes.drains), interrupts)?;
         pipes.feeds.into_iter().zip(call.feeds).for_each(|(writer, bytes)| feed(writer, bytes));
+        input.into_iter().zip(call.input).for_each(|(writer, bytes)| feed(writer, bytes));
         Ok((started, pipes.ours))
     }
 

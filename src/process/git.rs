@@ -13,16 +13,21 @@
 //! writing the index. Begin at [`Git::around`].
 
 mod commits;
+mod comparison;
+mod contents;
 mod renames;
+
+pub use comparison::{Difference, FileKind, Listing, RecordedFile};
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use super::child::capture;
+use super::child::{Captured, capture};
 use super::interrupts::Interrupts;
 use super::invocation::Invocation;
-use crate::model::Environment;
+use crate::error::{Error, Result};
+use crate::model::{Environment, quoted};
 
 /// Settings that start programs or lead elsewhere; a name that an older git does not know is ignored.
 const SETTINGS: [&str; 12] = [
@@ -202,6 +207,21 @@ impl Git {
         captured.status.success().then(|| captured.stdout.unmasked().to_vec())
     }
 
+    /// Asks, or tells what git says why there is no answer.
+    async fn answer(&self, call: Invocation) -> Result<Vec<u8>> {
+        let captured = capture(call, &self.interrupts).await?;
+        if captured.status.success() {
+            Ok(output_of(&captured).to_vec())
+        } else {
+            Err(self.refusal(&captured))
+        }
+    }
+
+    /// Makes the error of a question that git refused.
+    fn refusal(&self, captured: &Captured) -> Error {
+        refusal(&String::from_utf8_lossy(captured.stderr.unmasked()), &self.top)
+    }
+
     /// Returns settings that switch every content filter off; comparing a file would run it.
     ///
     /// None where git cannot be asked at all, or where one cannot be named in a setting.
@@ -214,6 +234,26 @@ impl Git {
             Some(1) => Some(Vec::new()),
             _ => None,
         }
+    }
+}
+
+fn output_of(captured: &Captured) -> &[u8] {
+    captured.stdout.unmasked()
+}
+
+/// Makes the error of a question that git refused, in its own words.
+fn refusal(said: &str, top: &Path) -> Error {
+    let lines = said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("hint:"));
+    let first = lines.clone().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+    let why = first.or_else(|| lines.clone().next()).unwrap_or("it ended without a word");
+    let why = why.trim_start_matches("fatal:").trim_start_matches("error:").trim();
+    let error = Error::unavailable(format!("git gives no answer: {why}"));
+    match why.contains("dubious ownership") {
+        true => error.hint(format!(
+            "another user owns it; if you trust that: `git config --global --add safe.directory {}`",
+            quoted(&top.display().to_string())
+        )),
+        false => error,
     }
 }
 

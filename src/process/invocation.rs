@@ -16,6 +16,7 @@ pub struct Invocation {
     pub(super) dir: PathBuf,
     pub(super) env: Environment,
     pub(super) feeds: Vec<Vec<u8>>,
+    pub(super) input: Option<Vec<u8>>,
     pub(super) tap: bool,
     pub(super) guarded: bool,
     pub(super) notes: Option<(PathBuf, Timestamp)>,
@@ -35,6 +36,7 @@ impl Invocation {
             dir,
             env,
             feeds: Vec::new(),
+            input: None,
             tap: false,
             guarded: false,
             notes: None,
@@ -86,6 +88,13 @@ impl Invocation {
         let path = format!("/dev/fd/{}", self.next_fd());
         self.feeds.push(bytes);
         (self, path)
+    }
+
+    /// Lets the child read the bytes from its standard input, if it is run to its end by `capture`.
+    #[must_use]
+    pub fn input(mut self, bytes: Vec<u8>) -> Self {
+        self.input = Some(bytes);
+        self
     }
 
     /// Sets a variable of the child's environment.

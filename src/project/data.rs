@@ -18,7 +18,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use derivations::load_derivations;
+pub use derivations::{load_derivation_text, load_derivations};
 pub use misspelt_keys::{KeyLevel, OddKey};
 pub use node::DataPlace;
 pub use read::{DataFile, Presence, sample_of};
@@ -101,6 +101,25 @@ pub fn load_data(root: &Path, files: &[DataFile]) -> Result<Data> {
     Ok(Data { values: node::to_values(&entries), warnings, entries })
 }
 
+/// Reads data from texts with the names of their files, in their order; none of another kind counts.
+pub fn load_data_texts(files: &[(String, String)]) -> Result<Values> {
+    let mut overlay = Overlay::default();
+    for document in files.iter().map(|(name, text)| documents_in(name, text)) {
+        for document in document? {
+            let Content::Map(entries) = &document.content else { return Err(no_map(&document)) };
+            overlay = overlay.with(entries.clone());
+        }
+    }
+    Ok(node::to_values(&overlay.entries))
+}
+
+fn documents_in(name: &str, text: &str) -> Result<Vec<Arc<Node>>> {
+    match read::format_of(Path::new(name)) {
+        Some(format) => documents_of((&name.into(), format), text, &mut Vec::new()),
+        None => Ok(Vec::new()),
+    }
+}
+
 /// Returns the names of the data files that are there, folders replaced by what is in them.
 pub fn data_names(root: &Path, files: &[DataFile]) -> Vec<String> {
     let optional = files.iter().map(|file| DataFile::optional(&file.path));
@@ -125,16 +144,23 @@ fn maps(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<Vec<M
 }
 
 fn documents(file: &read::Found, warnings: &mut Vec<DataWarning>) -> Result<Vec<Arc<Node>>> {
-    let text = read::text(file)?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    match file.format {
+    documents_of((&file.name, file.format), &read::text(file)?, warnings)
+}
+
+fn documents_of(
+    (name, format): (&Arc<str>, read::Format),
+    text: &str,
+    warnings: &mut Vec<DataWarning>,
+) -> Result<Vec<Arc<Node>>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match format {
         read::Format::Yaml => {
-            let documents = formats::parse_yaml(&file.name, text)?;
+            let documents = formats::parse_yaml(name, text)?;
             warnings.extend(documents.warnings);
             Ok(documents.roots)
         }
-        read::Format::Json => Ok(vec![Arc::new(formats::parse_json(&file.name, text)?)]),
-        read::Format::Toml => Ok(vec![Arc::new(formats::parse_toml(&file.name, text)?)]),
+        read::Format::Json => Ok(vec![Arc::new(formats::parse_json(name, text)?)]),
+        read::Format::Toml => Ok(vec![Arc::new(formats::parse_toml(name, text)?)]),
     }
 }
 

@@ -52,7 +52,8 @@ fn not_text(error: &FromUtf8Error) -> Error {
         .hint("save the file as UTF-8")
 }
 
-fn parse(root: &Path, text: &str) -> Result<Project> {
+/// Reads the text of an `infra.yaml` that is not the one on the disk.
+pub fn parse(root: &Path, text: &str) -> Result<Project> {
     let source = YamlSource { file: FILE, text };
     let options = serde_saphyr::options! { with_snippet: false };
     let config: InfraConfig =

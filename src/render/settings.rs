@@ -122,6 +122,12 @@ impl RenderSettings {
         values
     }
 
+    /// Returns whether a file below an input is read at all.
+    pub fn includes(&self, path: &str) -> bool {
+        self.include.is_empty()
+            || self.include.iter().any(|include| include == "**/*" || matches_glob(include, path))
+    }
+
     /// Returns whether a file, named from the root, is left out of the output.
     pub fn excludes(&self, origin: &str) -> bool {
         self.exclude.iter().any(|pattern| pattern::matches_from_right(pattern, origin))
@@ -162,18 +168,38 @@ fn suffix_of(path: &str) -> &str {
 /// Resolves the settings of a project from `infra.yaml` and the `makejinja.toml` at its root.
 pub fn resolve(root: &Path, configure: &ConfigureSettings) -> Result<RenderSettings> {
     let toml = makejinja_toml::load(root)?;
+    let (is_folder, is_file) =
+        (|path: &str| root.join(path).is_dir(), |path: &str| root.join(path).is_file());
+    resolve_parsed(toml.as_ref(), configure, &is_folder, &is_file)
+}
+
+/// Resolves the settings of a project that is not on the disk, from the text of its `makejinja.toml`.
+pub fn resolve_elsewhere(
+    toml: Option<&str>,
+    configure: &ConfigureSettings,
+    is_folder: &dyn Fn(&str) -> bool,
+    is_file: &dyn Fn(&str) -> bool,
+) -> Result<RenderSettings> {
+    let toml = toml.map(makejinja_toml::parse).transpose()?;
+    resolve_parsed(toml.as_ref(), configure, is_folder, is_file)
+}
+
+fn resolve_parsed(
+    toml: Option<&MakejinjaToml>,
+    configure: &ConfigureSettings,
+    is_folder: &dyn Fn(&str) -> bool,
+    is_file: &dyn Fn(&str) -> bool,
+) -> Result<RenderSettings> {
     let mut settings = RenderSettings::conventional();
-    if let Some(toml) = &toml {
+    if let Some(toml) = toml {
         apply_toml(&mut settings, toml)?;
     }
     apply_configure(&mut settings, configure);
-    if settings.inputs.is_empty() && root.join(INPUT).is_dir() {
+    if settings.inputs.is_empty() && is_folder(INPUT) {
         settings.inputs.push(INPUT.to_owned());
     }
     if settings.data.is_empty() {
-        settings
-            .data
-            .extend(DATA.iter().filter(|file| root.join(file).is_file()).map(|file| (*file).to_owned()));
+        settings.data.extend(DATA.iter().filter(|file| is_file(file)).map(|file| (*file).to_owned()));
     }
     if settings.inputs.is_empty() && !settings.data.is_empty() {
         settings.inputs.push(format!("{BUILT_IN}{}", TEMPLATE_SETS[0]));

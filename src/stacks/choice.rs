@@ -9,6 +9,6 @@ mod workspaces;
 
 pub use misses::is_plan;
 pub use names::{Miss, find, find_one, layer_segment, near, shortened};
-pub use select::{Selection, narrower, select};
+pub use select::{Selection, narrower, select, select_among};
 pub use typed_path::is_path;
 pub use workspaces::{ignored_selection, in_workspace, in_workspaces, named_one_by_one, named_stack, run_in};

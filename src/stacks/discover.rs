@@ -152,7 +152,7 @@ fn reads_in(stack: &Path, folder: &Path, read: &ReadFolder) -> Vec<RemoteState> 
 }
 
 /// Returns the backend of a folder; what cannot be read may hold the block that was not found.
-fn backend_of(facts: Option<&Facts>) -> Backend {
+pub fn backend_of(facts: Option<&Facts>) -> Backend {
     let found = backend(facts.and_then(|facts| facts.backend.as_ref()));
     let is_readable = facts.is_some_and(|facts| facts.problems.is_empty() && facts.unread.is_empty());
     if found == Backend::None && !is_readable { Backend::Unknown } else { found }
@@ -166,7 +166,7 @@ fn unread_in(facts: &Facts) -> impl Iterator<Item = String> {
 ///
 /// A line end or an escape in a folder's name stands there as its number: an id is one line, on every
 /// screen and as the name of a state.
-fn id_of(root: &Path, path: &Path) -> StackId {
+pub fn id_of(root: &Path, path: &Path) -> StackId {
     let visible = |sign: char| match sign.is_control() {
         true => format!("\\u{:04x}", u32::from(sign)),
         false => sign.to_string(),

@@ -11,6 +11,7 @@ mod reading;
 mod references;
 mod source_template;
 mod tofu_files;
+mod tree;
 mod walk;
 
 pub use addresses::{addresses_in, is_among};
@@ -18,4 +19,6 @@ pub use early::EarlyVariables;
 pub use facts::{BackendBlock, Facts, RemoteState};
 pub use folder::Folder;
 pub use modules::{Library, ReadFolder};
+pub use reading::{Wanted, read_folder};
+pub use tree::{Disk, EntryKind, Tree};
 pub use walk::{Boundaries, Walk, walk, walk_outside};

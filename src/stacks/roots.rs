@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::choice::shortened;
-use super::files::{Boundaries, Folder, Library, Walk, walk, walk_outside};
+use super::files::{Boundaries, Disk, Folder, Library, ReadFolder, Tree, Walk, Wanted, walk, walk_outside};
 use crate::model::{CONVENTIONAL_ROOTS, Project, nearest};
 
 /// A folder that may be a stack, and the root its id counts from.
@@ -22,6 +23,8 @@ pub struct StackFolder {
 pub struct Search {
     /// The folders that are stacks.
     pub stacks: Vec<StackFolder>,
+    /// The folders below module folders, whether somebody uses them or not.
+    pub modules: Vec<PathBuf>,
     /// What was read in them and in their modules.
     pub library: Library,
     /// Remarks for stderr.
@@ -30,21 +33,46 @@ pub struct Search {
 
 /// Finds the stacks of a project whose canonical root is `base`.
 pub fn search(project: &Project, base: &Path) -> Search {
-    if project.stack_roots.is_empty() { conventional(project, base) } else { named(project, base) }
+    let look = Look { project, base, tree: &Disk, wanted: Wanted::Facts, known: &|_| None };
+    let mut found = search_in(&look);
+    if project.stack_roots.is_empty() && !found.stacks.is_empty() {
+        found.notes.extend(leftovers(&found, boundaries(project, base)));
+    }
+    found
+}
+
+/// Where stacks are looked for.
+pub struct Look<'a> {
+    /// The settings.
+    pub project: &'a Project,
+    /// The root, without links.
+    pub base: &'a Path,
+    /// The files.
+    pub tree: &'a dyn Tree,
+    /// What files are read for.
+    pub wanted: Wanted,
+    /// What was read of folders elsewhere and holds here too.
+    pub known: &'a dyn Fn(&Path) -> Option<Arc<ReadFolder>>,
+}
+
+/// Finds the stacks in a tree; what lies beside its root is not looked at.
+pub fn search_in(look: &Look<'_>) -> Search {
+    if look.project.stack_roots.is_empty() { conventional(look) } else { named(look) }
 }
 
 /// Searches the roots that `infra.yaml` names; they may use each other's folders as modules.
-fn named(project: &Project, base: &Path) -> Search {
+fn named(look: &Look<'_>) -> Search {
+    let Look { project, base, tree, .. } = *look;
     let boundaries = boundaries(project, base);
     let mut notes = Vec::new();
     let mut walks = Vec::new();
     for root in &project.stack_roots {
-        match base.join(root).canonicalize() {
-            Ok(path) if path.is_dir() => walks.push((path.clone(), walk(&path, &boundaries))),
+        match tree.real(&base.join(root)) {
+            Some(path) if tree.is_folder(&path) => walks.push((path.clone(), walk(tree, &path, &boundaries))),
             _ => notes.push(missing_root(root, base)),
         }
     }
-    let mut found = classify(base, walks);
+    let mut found = classify(look, walks);
     found.notes.splice(0..0, notes);
     found
 }
@@ -57,25 +85,21 @@ fn missing_root(root: &Path, base: &Path) -> String {
 }
 
 /// Searches the first conventional root that contains a stack; the project itself is the last.
-fn conventional(project: &Project, base: &Path) -> Search {
+fn conventional(look: &Look<'_>) -> Search {
+    let Look { project, base, tree, .. } = *look;
     let boundaries = boundaries(project, base);
-    let candidates =
-        CONVENTIONAL_ROOTS.iter().map(|root| base.join(root)).filter(|path| is_real_folder(path));
+    let is_real = |path: &PathBuf| tree.link(path).is_none() && tree.is_folder(path);
+    let candidates = CONVENTIONAL_ROOTS.iter().map(|root| base.join(root)).filter(is_real);
     let mut last = Search::default();
     for path in candidates.chain([base.to_path_buf()]) {
-        let walk = walk(&path, &boundaries);
-        let mut found = classify(base, vec![(path.clone(), walk)]);
+        let walk = walk(tree, &path, &boundaries);
+        let found = classify(look, vec![(path.clone(), walk)]);
         if !found.stacks.is_empty() {
-            found.notes.extend(leftovers(&path, &found, boundaries));
             return found;
         }
         last = found;
     }
     last
-}
-
-fn is_real_folder(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
 /// Templates are not stacks before they are rendered.
@@ -87,10 +111,10 @@ fn boundaries(project: &Project, base: &Path) -> Boundaries {
 }
 
 /// Tells stacks from modules and from folders of shared snippets.
-fn classify(base: &Path, walks: Vec<(PathBuf, Walk)>) -> Search {
+fn classify(look: &Look<'_>, walks: Vec<(PathBuf, Walk)>) -> Search {
     let folders =
         walks.iter().flat_map(|(_, walk)| walk.folders.iter().chain(&walk.modules)).collect::<Vec<_>>();
-    let library = Library::follow(base, &folders);
+    let library = Library::follow_beyond(look.tree, look.base, &folders, (look.wanted, look.known));
     let linked = folders.iter().flat_map(|folder| folder.outward_links()).collect::<BTreeSet<_>>();
     let used = library.used_as_modules();
     // Roots may overlap; a folder belongs to the first one that holds it.
@@ -105,7 +129,8 @@ fn classify(base: &Path, walks: Vec<(PathBuf, Walk)>) -> Search {
     }
     let mut notes = walks.iter().flat_map(|(_, walk)| walk.notes.clone()).collect::<Vec<_>>();
     notes.extend(rings_of_their_own(&library, &stacks, &walks));
-    Search { stacks, library, notes }
+    let modules = walks.into_iter().flat_map(|(_, walk)| walk.modules).map(|folder| folder.path).collect();
+    Search { stacks, modules, library, notes }
 }
 
 /// Names rings of modules that no stack leads to: each folder in one is used, so none is a stack.
@@ -133,7 +158,8 @@ fn is_on_its_own(folder: &Folder, used: &BTreeSet<&Path>, linked: &BTreeSet<&Pat
 }
 
 /// Names folders with OpenTofu files outside the root that no stack uses.
-fn leftovers(root: &Path, found: &Search, mut boundaries: Boundaries) -> Option<String> {
+fn leftovers(found: &Search, mut boundaries: Boundaries) -> Option<String> {
+    let root = found.stacks.first()?.root.as_path();
     if root == boundaries.base {
         return None;
     }

@@ -30,6 +30,16 @@ pub struct StackArgs {
     /// All stacks
     #[arg(help_heading = CHOOSING, long)]
     pub all: bool,
+    /// Only those that changed since the merge base with a commit or branch, else with the main branch
+    #[arg(
+        help_heading = CHOOSING,
+        long,
+        value_name = "BASE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ""
+    )]
+    pub changed: Option<String>,
     /// Leave stacks out
     #[arg(help_heading = CHOOSING, long, value_name = "S", add = ArgValueCompleter::new(stack_names))]
     pub exclude: Vec<String>,
@@ -71,6 +81,10 @@ impl StackArgs {
             [with("", &self.names), with("", &self.stack), with("--layer ", &self.layer)].concat();
         words.extend(with("--tag ", &self.tag));
         words.extend(switch(self.all, "--all"));
+        words.extend(self.changed.as_ref().map(|base| match base.as_str() {
+            "" => "--changed".to_owned(),
+            base => format!("--changed={}", quoted(base)),
+        }));
         words.extend(with("--exclude ", &self.exclude));
         words.extend(with("--workspace ", self.workspace.as_slice()));
         words.extend(switch(self.with_dependencies, "--with-dependencies"));
@@ -85,6 +99,7 @@ impl StackArgs {
             layers: self.layer.clone(),
             tags: self.tag.clone(),
             all: self.all,
+            changed: self.changed.is_some(),
             exclude: self.exclude.clone(),
             workspace: self.workspace.clone(),
             with_dependencies: self.with_dependencies,

@@ -70,7 +70,7 @@ enum Form {
 
 /// Runs the command.
 pub async fn run(args: &InventoryArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks)?;
+    let workspace = Workspace::load_for(context, &args.stacks).await?;
     let chosen = choose_or_all(&workspace, args, context)?;
     if args.script {
         context.terminal.data(&script(&workspace, args, context));

@@ -44,7 +44,7 @@ pub struct OutputArgs {
 
 /// Runs the command.
 pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks)?;
+    let workspace = Workspace::load_for(context, &args.stacks).await?;
     let Asked { chosen, name, no_stack } = choose(&workspace, args, context)?;
     let (outputs, mask, sound) = workspace
         .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {

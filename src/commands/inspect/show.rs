@@ -50,7 +50,7 @@ impl ShowArgs {
 
 /// Runs the command.
 pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks)?;
+    let workspace = Workspace::load_for(context, &args.stacks).await?;
     let chosen = workspace.choose_to_read(&args.stacks, context)?;
     let plans = SavedPlans::at(workspace.project.plans_dir());
     workspace

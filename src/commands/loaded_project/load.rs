@@ -82,6 +82,8 @@ pub struct Workspace {
     pub stacks: Vec<Stack>,
     /// What is worth telling about the layout.
     pub notes: Vec<String>,
+    /// The stacks that changed, where only those are chosen.
+    pub(in crate::commands) changed: Option<BTreeSet<StackId>>,
 }
 
 impl Workspace {
@@ -90,7 +92,7 @@ impl Workspace {
         let root = root_of(context)?;
         let project = project::load(&root)?;
         let discovery = stacks::discover(&project)?;
-        let mut workspace = Self { project, stacks: discovery.stacks, notes: discovery.notes };
+        let mut workspace = Self { project, stacks: discovery.stacks, notes: discovery.notes, changed: None };
         workspace.enter_settled(context)?;
         Ok(workspace)
     }
@@ -124,11 +126,17 @@ impl Workspace {
     /// Returns the stacks of a selection.
     pub fn select(&self, selection: &Selection, context: &Context) -> Result<Vec<StackId>> {
         if self.stacks.is_empty() {
-            return Err(self.no_stacks(context));
+            // All of them may be what was removed.
+            return if selection.changed { Ok(Vec::new()) } else { Err(self.no_stacks(context)) };
         }
         let workspace = selection.workspace.clone().or_else(|| Self::inherited(context));
         let selection = Selection { workspace, ..selection.clone() };
-        stacks::select(&self.project, &self.stacks, &selection, &context.cwd)
+        let Some(changed) = &self.changed else {
+            return stacks::select(&self.project, &self.stacks, &selection, &context.cwd);
+        };
+        // A stack that runs in a workspace which nothing declares is known by its folder.
+        let has_changed = |stack: &Stack| changed.contains(&stack.id) || changed.contains(&stack.base_id());
+        stacks::select_among(&self.project, &self.stacks, &selection, (&context.cwd, &has_changed))
     }
 
     /// Makes the error of a project without stacks.
@@ -256,7 +264,7 @@ impl Workspace {
         project
             .stack_settings
             .push(("**".to_owned(), StackSettings { var_files, ..StackSettings::default() }));
-        Self { project, stacks: self.stacks.clone(), notes: Vec::new() }
+        Self { project, stacks: self.stacks.clone(), notes: Vec::new(), changed: None }
     }
 
     async fn open_session_given(

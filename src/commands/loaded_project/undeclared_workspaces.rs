@@ -27,8 +27,11 @@ impl Workspace {
     }
 
     /// Finds and reads the project, for a command about these stacks.
-    pub fn load_for(context: &Context, args: &StackArgs) -> Result<Self> {
+    pub async fn load_for(context: &Context, args: &StackArgs) -> Result<Self> {
         let mut workspace = Self::load(context)?;
+        if let Some(base) = &args.changed {
+            workspace.keep_changed(base, context).await?;
+        }
         workspace.enter_typed(args)?;
         let asked = args.workspace.clone().or_else(|| Self::inherited(context));
         if let Some(name) = asked {

@@ -48,7 +48,7 @@ struct Target<'a> {
 
 /// Runs the command.
 pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone()))?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone())).await?;
     let target = resolve_target(&workspace, args, context).await?;
     let Looked { locks, mut failed } =
         load_locks(&workspace, std::slice::from_ref(&target.stack.id), context).await?;

@@ -47,7 +47,7 @@ pub struct StackLock {
 
 /// Runs the command.
 pub async fn run(args: &LocksArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks)?;
+    let workspace = Workspace::load_for(context, &args.stacks).await?;
     let chosen = match workspace.stacks.is_empty() {
         true => Vec::new(),
         false => workspace.choose_to_read(&args.stacks, context)?,

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::node::{Content, MapEntry, Node};
 use super::read;
 use super::read::DataFile;
-use super::{documents, no_map};
+use super::{documents, documents_in, no_map};
 use crate::error::{Error, Result};
 use crate::model::{Derivation, Formula};
 
@@ -21,6 +21,18 @@ pub fn load_derivations(root: &Path, file: &DataFile) -> Result<Vec<Derivation>>
             for entry in entries {
                 derivations.push(derivation(entry)?);
             }
+        }
+    }
+    Ok(derivations)
+}
+
+/// Reads derived values from the text of a file.
+pub fn load_derivation_text(name: &str, text: &str) -> Result<Vec<Derivation>> {
+    let mut derivations = Vec::new();
+    for document in documents_in(name, text)? {
+        let Content::Map(entries) = &document.content else { return Err(no_map(&document)) };
+        for entry in entries {
+            derivations.push(derivation(entry)?);
         }
     }
     Ok(derivations)

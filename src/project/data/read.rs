@@ -163,7 +163,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-fn format_of(path: &Path) -> Option<Format> {
+pub fn format_of(path: &Path) -> Option<Format> {
     match path.extension()?.to_str()? {
         "yaml" | "yml" => Some(Format::Yaml),
         "json" => Some(Format::Json),

@@ -116,7 +116,7 @@ pub fn load(root: &Path) -> Result<Option<MakejinjaToml>> {
 }
 
 /// Reads the settings, which may stand below a table `makejinja` or at the top.
-fn parse(text: &str) -> Result<MakejinjaToml> {
+pub fn parse(text: &str) -> Result<MakejinjaToml> {
     let table: toml::Table = toml::from_str(text).map_err(|error| broken(text, &error))?;
     let table = match table.get("makejinja") {
         Some(toml::Value::Table(inner)) => inner.clone(),

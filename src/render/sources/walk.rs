@@ -15,7 +15,7 @@ use crate::model::nearest;
 use crate::render::SourceFile;
 use crate::render::jinja::MAX_FILE;
 use crate::render::regular_file::{open_regular, read_whole};
-use crate::render::settings::{BUILT_IN, RenderSettings, matches_glob};
+use crate::render::settings::{BUILT_IN, RenderSettings};
 
 /// Loads the files of every input, in the order of the inputs and of the paths within each.
 pub fn load_inputs(root: &Path, settings: &RenderSettings) -> Result<Vec<SourceFile>> {
@@ -137,13 +137,8 @@ pub fn files_below(input: &Path, settings: &RenderSettings) -> Result<Vec<Listed
     let mut files = Vec::new();
     list(input, "", &mut files)?;
     files.sort_by(|left, right| left.path.split('/').cmp(right.path.split('/')));
-    files.retain(|file| is_included(settings, &file.path));
+    files.retain(|file| settings.includes(&file.path));
     Ok(files)
-}
-
-fn is_included(settings: &RenderSettings, path: &str) -> bool {
-    settings.include.is_empty()
-        || settings.include.iter().any(|include| include == "**/*" || matches_glob(include, path))
 }
 
 /// Lists every path below a folder that is no folder itself.

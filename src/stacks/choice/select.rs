@@ -24,6 +24,8 @@ pub struct Selection {
     pub tags: Vec<String>,
     /// Every stack.
     pub all: bool,
+    /// Those only that a change affects; with nothing else, all of these.
+    pub changed: bool,
     /// Names that are taken out at the end.
     pub exclude: Vec<String>,
     /// Leaves those only that run in this workspace.
@@ -41,7 +43,7 @@ pub struct Selection {
 impl Selection {
     /// Returns whether nothing was asked for, so that the working directory decides.
     pub fn is_empty(&self) -> bool {
-        self.names.is_empty() && self.layers.is_empty() && self.tags.is_empty() && !self.all
+        self.names.is_empty() && self.layers.is_empty() && self.tags.is_empty() && !self.all && !self.changed
     }
 }
 
@@ -55,10 +57,28 @@ pub fn select(
     if stacks.is_empty() {
         return Err(no_stacks(project));
     }
+    select_among(project, stacks, selection, (cwd, &|_| true))
+}
+
+/// Returns the chosen ones among stacks of which some changed; there may be none.
+pub fn select_among(
+    project: &Project,
+    stacks: &[Stack],
+    selection: &Selection,
+    (cwd, has_changed): (&Path, &dyn Fn(&Stack) -> bool),
+) -> Result<Vec<StackId>> {
     let place = Place::new(project, cwd, stacks);
     let mut chosen = named(stacks, selection, &place)?;
-    if let Some(workspace) = &selection.workspace {
-        narrow(stacks, workspace, &mut chosen)?;
+    if selection.changed {
+        let is_one = |id: &StackId| stacks.iter().any(|stack| stack.id == *id && has_changed(stack));
+        chosen.retain(is_one);
+    }
+    if let Some(workspace) = selection.workspace.as_ref().filter(|_| !chosen.is_empty()) {
+        match narrow(stacks, workspace, &mut chosen) {
+            // That nothing changed there is no mistake.
+            Err(_) if selection.changed => chosen.clear(),
+            outcome => outcome?,
+        }
     }
     widen(project, stacks, selection, &mut chosen)?;
     if let Some(workspace) = selection.workspace.as_deref() {
@@ -71,7 +91,7 @@ pub fn select(
             chosen.remove(&id);
         }
     }
-    if chosen.is_empty() {
+    if chosen.is_empty() && !selection.changed {
         return Err(Error::usage("no stack is left after `--exclude`"));
     }
     Ok(chosen.into_iter().collect())
@@ -96,7 +116,8 @@ pub fn narrower(project: &Project, stacks: &[Stack], cwd: &Path) -> Option<usize
 
 /// Returns the stacks that were named, or those that the working directory means.
 fn named(stacks: &[Stack], selection: &Selection, place: &Place<'_>) -> Result<BTreeSet<StackId>> {
-    if selection.all {
+    let is_plain = selection.names.is_empty() && selection.layers.is_empty() && selection.tags.is_empty();
+    if selection.all || (selection.changed && is_plain) {
         return Ok(stacks.iter().map(|stack| stack.id.clone()).collect());
     }
     if selection.is_empty() {

@@ -105,7 +105,7 @@ mod tests {
             fs::write(path, text).expect("a file");
         }
         let folder = Folder::list(&base.join("stack")).expect("a listing");
-        let library = Library::follow(&base, &[&folder]);
+        let library = Library::follow(&crate::stacks::files::Disk, &base, &[&folder]);
         addresses_in(&library, &folder.path).into_iter().collect()
     }
 

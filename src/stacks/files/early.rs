@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::folder::Folder;
 use super::references::{Declaration, FolderReferences, ModuleCall, References};
 use super::source_template::possible_folders;
+use super::tree::Disk;
 
 /// What early evaluation refers to in a stack.
 #[derive(Clone, Debug, Default)]
@@ -166,7 +167,7 @@ fn folder(dir: &Path) -> FolderReferences {
 fn local_folders(dir: &Path, source: &str) -> Vec<PathBuf> {
     let plain = source.trim_matches('"');
     let is_plain = !source.contains("${") && (plain.starts_with("./") || plain.starts_with("../"));
-    if is_plain { vec![dir.join(plain)] } else { possible_folders(dir, source) }
+    if is_plain { vec![dir.join(plain)] } else { possible_folders(&Disk, dir, source) }
 }
 
 /// Returns where `init` put the modules of a stack, relative to its folder.

@@ -2,11 +2,11 @@
 //! below. Opens no file. Begin at [`Folder::list`].
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::tofu_files::in_reading_order;
+use super::tree::{Disk, EntryKind, Tree};
 use crate::model::is_tofu_file;
 
 /// The contents of a folder as far as finding stacks goes.
@@ -27,42 +27,46 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Lists a folder.
+    /// Lists a folder of the disk.
     pub fn list(path: &Path) -> io::Result<Self> {
+        Self::list_in(&Disk, path)
+    }
+
+    /// Lists a folder of a tree.
+    pub fn list_in(tree: &dyn Tree, path: &Path) -> io::Result<Self> {
+        let entries = tree.entries(path)?;
         let mut folder = Self { path: path.to_path_buf(), ..Self::default() };
         let mut names = BTreeSet::new();
-        for entry in fs::read_dir(path)? {
-            folder.take(&entry?, &mut names)?;
+        for (name, kind) in entries {
+            match name.into_string() {
+                Ok(name) => folder.take(name, kind, tree, &mut names),
+                Err(name) => folder.unreadable_names.push(name.to_string_lossy().into_owned()),
+            }
         }
         folder.files = in_reading_order(&names);
         Ok(folder)
     }
 
-    fn take(&mut self, entry: &DirEntry, names: &mut BTreeSet<String>) -> io::Result<()> {
-        let kind = entry.file_type()?;
-        let Ok(name) = entry.file_name().into_string() else {
-            self.unreadable_names.push(entry.file_name().to_string_lossy().into_owned());
-            return Ok(());
-        };
+    fn take(&mut self, name: String, kind: EntryKind, tree: &dyn Tree, names: &mut BTreeSet<String>) {
         self.is_run_here |= shows_a_run(&name);
-        if kind.is_dir() {
+        if kind == EntryKind::Folder {
             self.subfolders.insert(name);
-        } else if is_tofu_file(&name) {
-            self.take_tofu_file(entry, name, names);
+        } else if is_tofu_file(&name) && (kind == EntryKind::Other || self.take_link(&name, tree)) {
+            names.insert(name);
         }
-        Ok(())
     }
 
-    fn take_tofu_file(&mut self, entry: &DirEntry, name: String, names: &mut BTreeSet<String>) {
-        let path = entry.path();
-        if let Ok(target) = fs::read_link(&path) {
-            if fs::metadata(&path).is_ok_and(|found| found.is_dir()) {
-                return;
-            }
-            self.link_targets.push(without_dots(&self.path.join(target)));
-            self.link_targets.extend(fs::canonicalize(&path));
+    /// Notes where a link leads; one that leads to a folder is none of the files.
+    fn take_link(&mut self, name: &str, tree: &dyn Tree) -> bool {
+        let path = self.path.join(name);
+        let Some(target) = tree.link(&path) else { return true };
+        let real = tree.real(&path);
+        if real.as_ref().is_some_and(|real| tree.is_folder(real)) {
+            return false;
         }
-        names.insert(name);
+        self.link_targets.push(without_dots(&self.path.join(target)));
+        self.link_targets.extend(real);
+        true
     }
 
     /// Returns whether links in other folders lead to every file here: shared snippets, not a stack.

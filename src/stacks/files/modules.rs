@@ -2,13 +2,14 @@
 //! many use it, and a ring of modules ends where it began. Begin at [`Library::follow`].
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::facts::{Facts, ModuleBlock};
 use super::folder::Folder;
-use super::reading::{read_folder, read_folders};
+use super::reading::{Wanted, read_folder, read_folders};
 use super::source_template::possible_folders;
+use super::tree::Tree;
 use crate::model::without_dots;
 use crate::stacks::submodules::{FETCH_SUBMODULES, MissingSubmodule, missing_submodules};
 use crate::syntax::Setting;
@@ -18,7 +19,7 @@ use crate::syntax::Setting;
 pub struct Library {
     base: PathBuf,
     submodules: Vec<MissingSubmodule>,
-    folders: BTreeMap<PathBuf, ReadFolder>,
+    folders: BTreeMap<PathBuf, Arc<ReadFolder>>,
 }
 
 /// A folder with what was read in it and where its local sources lead.
@@ -46,43 +47,71 @@ pub struct Call {
 }
 
 /// Returns the folders that a module may lie in whose source is a template.
-fn folders_of_template(dir: &Path, block: &ModuleBlock) -> Vec<PathBuf> {
+fn folders_of_template(tree: &dyn Tree, dir: &Path, block: &ModuleBlock) -> Vec<PathBuf> {
     let Some(Setting::Expression(source)) = &block.source else { return Vec::new() };
-    let found = possible_folders(dir, source).into_iter().filter_map(|path| fs::canonicalize(path).ok());
+    let found = possible_folders(tree, dir, source).into_iter().filter_map(|path| tree.real(&path));
     found.filter(|path| path != dir).collect()
 }
 
 impl Library {
     /// Reads the folders and, from there, every local module they lead to.
-    pub fn follow(base: &Path, folders: &[&Folder]) -> Self {
+    pub fn follow(tree: &dyn Tree, base: &Path, folders: &[&Folder]) -> Self {
+        Self::follow_beyond(tree, base, folders, (Wanted::Facts, |_| None))
+    }
+
+    /// Reads the folders and where they lead, but those not that `known` has.
+    pub fn follow_beyond(
+        tree: &dyn Tree,
+        base: &Path,
+        folders: &[&Folder],
+        (wanted, known): (Wanted, impl Fn(&Path) -> Option<Arc<ReadFolder>>),
+    ) -> Self {
         let submodules = missing_submodules(base);
         let mut library = Self { base: base.to_path_buf(), submodules, folders: BTreeMap::new() };
         let mut open = BTreeSet::new();
-        for (folder, facts) in folders.iter().zip(read_folders(base, folders)) {
-            open.extend(library.add(folder, facts));
+        let mut unknown = Vec::new();
+        for folder in folders {
+            match known(&folder.path) {
+                Some(read) => open.extend(library.keep(&folder.path, read)),
+                None => unknown.push(*folder),
+            }
+        }
+        for (folder, facts) in unknown.iter().zip(read_folders(tree, base, &unknown, wanted)) {
+            open.extend(library.add(tree, folder, facts));
         }
         while let Some(path) = open.pop_first() {
             if library.folders.contains_key(&path) {
                 continue;
             }
+            if let Some(read) = known(&path) {
+                open.extend(library.keep(&path, read));
+                continue;
+            }
             // A target without a listing was a folder a moment ago; tofu will say what became of it.
-            let Ok(folder) = Folder::list(&path) else { continue };
-            let facts = read_folder(&library.base, &folder);
-            open.extend(library.add(&folder, facts));
+            let Ok(folder) = Folder::list_in(tree, &path) else { continue };
+            let facts = read_folder(tree, &library.base, &folder, wanted);
+            open.extend(library.add(tree, &folder, facts));
         }
         library
     }
 
+    /// Takes over what was read elsewhere, and returns where it leads.
+    fn keep(&mut self, path: &Path, read: Arc<ReadFolder>) -> BTreeSet<PathBuf> {
+        let uses = read.uses.clone();
+        self.folders.insert(path.to_owned(), read);
+        uses
+    }
+
     /// Adds one folder and returns where its local sources lead.
-    fn add(&mut self, folder: &Folder, facts: Facts) -> BTreeSet<PathBuf> {
+    fn add(&mut self, tree: &dyn Tree, folder: &Folder, facts: Facts) -> BTreeSet<PathBuf> {
         let (mut uses, mut dead_ends, mut calls) = (BTreeSet::new(), Vec::new(), Vec::new());
         for (name, block) in &facts.modules {
             let Some(source) = block.local_source() else {
-                uses.extend(folders_of_template(&folder.path, block));
+                uses.extend(folders_of_template(tree, &folder.path, block));
                 continue;
             };
-            match fs::canonicalize(folder.path.join(source)) {
-                Ok(target) if target.is_dir() && self.submodule_around(&target).is_none() => {
+            match tree.real(&folder.path.join(source)) {
+                Some(target) if tree.is_folder(&target) && self.submodule_around(&target).is_none() => {
                     if target != folder.path {
                         uses.insert(target.clone());
                     }
@@ -95,8 +124,8 @@ impl Library {
                 }
             }
         }
-        self.folders.insert(folder.path.clone(), ReadFolder { facts, uses: uses.clone(), dead_ends, calls });
-        uses
+        let read = ReadFolder { facts, uses, dead_ends, calls };
+        self.keep(&folder.path, Arc::new(read))
     }
 
     /// Returns why a source may lead nowhere, to stand behind that remark.
@@ -114,12 +143,22 @@ impl Library {
 
     /// Returns what was read in a folder.
     pub fn folder(&self, path: &Path) -> Option<&ReadFolder> {
-        self.folders.get(path)
+        self.folders.get(path).map(Arc::as_ref)
+    }
+
+    /// Returns what was read in a folder, to be kept.
+    pub fn kept(&self, path: &Path) -> Option<Arc<ReadFolder>> {
+        self.folders.get(path).cloned()
+    }
+
+    /// Returns the folders that were read.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.folders.keys().map(PathBuf::as_path)
     }
 
     /// Returns what was read in all folders.
     pub fn all(&self) -> impl Iterator<Item = &ReadFolder> {
-        self.folders.values()
+        self.folders.values().map(Arc::as_ref)
     }
 
     /// Returns every folder that another one uses as a module.

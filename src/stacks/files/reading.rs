@@ -6,11 +6,12 @@ use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::path::Path;
-use std::{fs, thread};
+use std::thread;
 
 use super::facts::{Facts, Unread};
 use super::folder::Folder;
 use super::tofu_files::is_json;
+use super::tree::Tree;
 use super::{hcl, json};
 use crate::model::Fingerprint;
 use crate::syntax;
@@ -19,14 +20,30 @@ use crate::syntax::{Fault, line_and_column};
 /// How many folders make another thread worth its start.
 const FOLDERS_PER_THREAD: usize = 16;
 
+/// What somebody reads files for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Wanted {
+    /// Everything in them.
+    Facts,
+    /// Only which modules they use: most files use none, and are not parsed.
+    Modules,
+}
+
+/// Returns whether a file may have a module block; JSON may write it with escapes.
+fn names_modules(bytes: &[u8]) -> bool {
+    bytes.windows(6).any(|word| word == b"module") || bytes.contains(&b'\\')
+}
+
 /// Reads many folders, in their order, on as many cores as that takes: parsing is what discovery costs.
-pub fn read_folders(base: &Path, folders: &[&Folder]) -> Vec<Facts> {
+pub fn read_folders(tree: &dyn Tree, base: &Path, folders: &[&Folder], wanted: Wanted) -> Vec<Facts> {
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = cores.min(folders.len() / FOLDERS_PER_THREAD);
     if threads < 2 {
-        return folders.iter().map(|folder| read_folder(base, folder)).collect();
+        return folders.iter().map(|folder| read_folder(tree, base, folder, wanted)).collect();
     }
-    let read = |part: &[&Folder]| part.iter().map(|folder| read_folder(base, folder)).collect::<Vec<_>>();
+    let read = |part: &[&Folder]| {
+        part.iter().map(|folder| read_folder(tree, base, folder, wanted)).collect::<Vec<_>>()
+    };
     thread::scope(|scope| {
         let parts = folders.chunks(folders.len().div_ceil(threads));
         let running = parts.map(|part| scope.spawn(move || read(part))).collect::<Vec<_>>();
@@ -38,12 +55,13 @@ pub fn read_folders(base: &Path, folders: &[&Folder]) -> Vec<Facts> {
 }
 
 /// Reads every file of a folder; names in problems are relative to `base`.
-pub fn read_folder(base: &Path, folder: &Folder) -> Facts {
+pub fn read_folder(tree: &dyn Tree, base: &Path, folder: &Folder, wanted: Wanted) -> Facts {
     let mut facts = Facts::default();
     for name in &folder.files {
         let path = folder.path.join(name);
         let shown = path.strip_prefix(base).unwrap_or(&path).display().to_string();
-        match read_bytes(&path) {
+        match tree.content(&path) {
+            Ok(bytes) if wanted == Wanted::Modules && !names_modules(&bytes) => {}
             Ok(bytes) => read_into(&bytes, &shown, &mut facts),
             Err(reason) => facts.problems.push(format!("{shown}: {reason}")),
         }
@@ -71,34 +89,19 @@ fn read_into(bytes: &[u8], shown: &str, facts: &mut Facts) {
     }
 }
 
-/// Returns what is in a file, or why that is nothing.
-fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
-    // A pipe or a device would block or never end.
-    let found = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
-    if !found.is_file() {
-        return Err("not a regular file".to_owned());
-    }
-    fs::read(path).map_err(|error| unreadable(path, &error))
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> String {
-    match fs::read_link(path) {
-        Ok(target) => format!("link to `{}` leads nowhere: {error}", target.display()),
-        Err(_) => format!("cannot be read: {error}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::fs;
 
+    use super::super::tree::Disk;
     use super::*;
 
     /// Reads one file of the given name and text.
     fn facts(name: &str, text: impl AsRef<[u8]>) -> Facts {
         let temp = tempfile::tempdir().expect("a temp folder");
         fs::write(temp.path().join(name), text).expect("a file");
-        read_folder(temp.path(), &Folder::list(temp.path()).expect("a listing"))
+        read_folder(&Disk, temp.path(), &Folder::list(temp.path()).expect("a listing"), Wanted::Facts)
     }
 
     const NATIVE: &str = r#"
@@ -250,7 +253,8 @@ check "up" {
         let over = "module \"m\" {\n  source = \"./here\"\n}\nterraform {\n backend \"local\" {}\n}\n";
         fs::write(temp.path().join("a_override.tf"), over).expect("a file");
 
-        let facts = read_folder(temp.path(), &Folder::list(temp.path()).expect("a listing"));
+        let facts =
+            read_folder(&Disk, temp.path(), &Folder::list(temp.path()).expect("a listing"), Wanted::Facts);
 
         assert_eq!(facts.modules["m"].local_source(), Some("./here"));
         assert!(facts.modules["m"].version.is_some());

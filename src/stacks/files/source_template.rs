@@ -4,13 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use super::folder::Folder;
+use super::tree::Tree;
 
 /// Stands for what is filled in; no path has it.
 const ANYTHING: char = '\0';
 
 /// Returns the folders with tofu files that a source can lead to, as it is written; none where it is no
 /// template of a relative path.
-pub fn possible_folders(dir: &Path, source: &str) -> Vec<PathBuf> {
+pub fn possible_folders(tree: &dyn Tree, dir: &Path, source: &str) -> Vec<PathBuf> {
     let Some(pattern) = pattern(source) else { return Vec::new() };
     if !pattern.starts_with("./") && !pattern.starts_with("../") {
         return Vec::new();
@@ -19,13 +20,13 @@ pub fn possible_folders(dir: &Path, source: &str) -> Vec<PathBuf> {
     let mut found = vec![dir.to_owned()];
     for part in pattern.split('/') {
         found = match part.split_once(ANYTHING) {
-            Some(ends) => found.iter().flat_map(|above| folders_like(above, ends)).collect(),
+            Some(ends) => found.iter().flat_map(|above| folders_like(tree, above, ends)).collect(),
             None => found.iter().map(|above| above.join(part)).collect(),
         };
     }
     // What any name would lead to may as well be a stack.
     let fits = |folder: Folder| !folder.files.is_empty() && (!is_vague || !folder.is_run_here);
-    found.retain(|path| Folder::list(path).is_ok_and(fits));
+    found.retain(|path| Folder::list_in(tree, path).is_ok_and(fits));
     found
 }
 
@@ -57,20 +58,21 @@ fn end_of_filling(text: &str) -> Option<usize> {
     None
 }
 
-fn folders_like(above: &Path, (start, end): (&str, &str)) -> Vec<PathBuf> {
+fn folders_like(tree: &dyn Tree, above: &Path, (start, end): (&str, &str)) -> Vec<PathBuf> {
     let end = end.rsplit(ANYTHING).next().unwrap_or_default();
-    let entries = std::fs::read_dir(above).into_iter().flatten().flatten();
+    let entries = tree.entries(above).unwrap_or_default().into_iter();
     let fits = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(".");
-        !name.starts_with('.') && name.starts_with(start) && name.ends_with(end) && path.is_dir()
+        !name.starts_with('.') && name.starts_with(start) && name.ends_with(end) && tree.is_folder(path)
     };
-    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(fits).collect();
+    let mut found: Vec<PathBuf> = entries.map(|(name, _)| above.join(name)).filter(fits).collect();
     found.sort();
     found
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tree::Disk;
     use super::*;
 
     #[test]
@@ -82,7 +84,7 @@ mod tests {
             std::fs::write(path, "").expect("a file");
         }
         let found = |source: &str| {
-            let found = possible_folders(temp.path(), source).into_iter();
+            let found = possible_folders(&Disk, temp.path(), source).into_iter();
             let below =
                 found.map(|path| path.strip_prefix(temp.path()).expect("below").display().to_string());
             below.collect::<Vec<_>>()

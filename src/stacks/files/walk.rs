@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::folder::Folder;
+use super::tree::{Disk, Tree};
 use crate::model::{is_module_folder, is_skipped_folder};
 
 /// How many folders are looked at outside the stack root, where only a remark is at stake.
@@ -31,16 +32,16 @@ pub struct Boundaries {
 }
 
 /// Walks the tree below a stack root.
-pub fn walk(start: &Path, boundaries: &Boundaries) -> Walk {
+pub fn walk(tree: &dyn Tree, start: &Path, boundaries: &Boundaries) -> Walk {
     let mut walk = Walk::default();
-    walk.visit(start, Zone::Stacks, boundaries, usize::MAX);
+    walk.visit(tree, start, Zone::Stacks, boundaries, usize::MAX);
     walk
 }
 
 /// Walks the project outside its stack root; module folders are of no interest there.
 pub fn walk_outside(boundaries: &Boundaries) -> Walk {
     let mut walk = Walk::default();
-    walk.visit(&boundaries.base, Zone::Stacks, boundaries, OUTSIDE_LIMIT);
+    walk.visit(&Disk, &boundaries.base, Zone::Stacks, boundaries, OUTSIDE_LIMIT);
     walk
 }
 
@@ -52,12 +53,12 @@ enum Zone {
 }
 
 impl Walk {
-    fn visit(&mut self, path: &Path, zone: Zone, boundaries: &Boundaries, limit: usize) {
+    fn visit(&mut self, tree: &dyn Tree, path: &Path, zone: Zone, boundaries: &Boundaries, limit: usize) {
         self.seen += 1;
         if self.seen > limit {
             return;
         }
-        let mut folder = match Folder::list(path) {
+        let mut folder = match Folder::list_in(tree, path) {
             Ok(folder) => folder,
             Err(error) => return self.note(path, boundaries, &format!("cannot be read: {error}")),
         };
@@ -67,7 +68,7 @@ impl Walk {
         for name in std::mem::take(&mut folder.subfolders) {
             let below = path.join(&name);
             if is_entered(&name, &below, boundaries) {
-                self.visit(&below, zone_below(zone, &name), boundaries, limit);
+                self.visit(tree, &below, zone_below(zone, &name), boundaries, limit);
             }
         }
         match zone {

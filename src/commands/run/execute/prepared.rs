@@ -49,7 +49,7 @@ pub enum Preparation {
 
 /// Decides what is run.
 pub async fn prepare(request: &mut Request, context: &Context) -> Result<Preparation> {
-    let mut workspace = Workspace::load_for(context, &request.stacks)?;
+    let mut workspace = Workspace::load_for(context, &request.stacks).await?;
     let borrowed = match request.command {
         RunCommand::Validate => borrow_folder(&mut workspace.project),
         _ => None,

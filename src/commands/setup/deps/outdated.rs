@@ -64,7 +64,7 @@ pub(super) async fn run(
     as_json: bool,
     context: &Context,
 ) -> Result<Exit> {
-    let workspace = load(args, context)?;
+    let workspace = load(args, context).await?;
     let chosen = choose(args, workspace.as_ref(), context)?;
     let used = search(request).await?.found;
     let flavour = used.as_ref().map_or(Flavour::OpenTofu, |tofu| tofu.flavour);
@@ -90,10 +90,10 @@ pub(super) async fn run(
 }
 
 /// Outside of a project only tofu itself counts.
-fn load(args: &OutdatedArgs, context: &Context) -> Result<Option<Workspace>> {
+async fn load(args: &OutdatedArgs, context: &Context) -> Result<Option<Workspace>> {
     let is_project = project::find_root(&context.cwd).is_ok();
     match is_project || !args.stacks.selection().is_empty() {
-        true => Workspace::load_for(context, &args.stacks).map(Some),
+        true => Workspace::load_for(context, &args.stacks).await.map(Some),
         false => Ok(None),
     }
 }

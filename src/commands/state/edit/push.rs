@@ -52,7 +52,7 @@ pub struct PushArgs {
 
 /// Runs the command.
 pub async fn run(args: &PushArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
     let stack = workspace.choose_one(Some(args.stack.clone()), context)?;
     let unsaved = engine::unsaved_file(&workspace.project, stack);
     let usual = || workspace.project.root.join(&stack.path).join("errored.tfstate");

@@ -87,7 +87,7 @@ struct Editing<'a> {
 
 async fn edit(editing: Editing<'_>, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
     let Editing { stack, variables, without } = editing;
-    let workspace = Workspace::load_for(context, &StackArgs::one(Some(stack.to_owned())))?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(Some(stack.to_owned()))).await?;
     let id = workspace.choose_one(Some(stack.to_owned()), context)?.id.clone();
     let purpose = Purpose::editing(std::slice::from_ref(&id)).given(variables);
     let text = workspace

@@ -40,7 +40,7 @@ pub struct RollbackArgs {
 
 /// Runs the command.
 pub async fn run(args: &RollbackArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
+    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
     let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
     let purpose = Purpose::editing(std::slice::from_ref(&id)).given(&args.variables);
     workspace

@@ -1,0 +1,211 @@
+//! From the repository and the project's files to affected stacks: what `changed` and `--changed` share.
+//!
+//! git is asked in a fixed number of processes while the stacks are read beside it. Begin at [`look`].
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::base::{Base, find_base};
+use super::earlier_contents::{fill, or_partial};
+use super::rendering;
+use crate::commands::Context;
+use crate::error::{Error, Result};
+use crate::model::is_tofu_file;
+use crate::model::{Project, StackId};
+use crate::process::{Difference, FileKind, Git, Listing};
+use crate::project;
+use crate::stacks::changed::{Affected, Before, Change, Comparison, Earlier, Now, Side, SideParts, Survey};
+
+/// What a change means for the stacks of a project.
+#[derive(Clone, Debug)]
+pub(in crate::commands) struct Looked {
+    /// What it is measured from.
+    pub base: Base,
+    /// The stacks that it concerns.
+    pub affected: Affected,
+    /// How many stacks there are.
+    pub all: Vec<StackId>,
+    /// What is worth telling beside it.
+    pub notes: Vec<String>,
+}
+
+/// What git says.
+struct Told {
+    base: Base,
+    differences: Vec<Difference>,
+    listing: Listing,
+}
+
+/// Finds the stacks that changed since a base.
+pub(in crate::commands) async fn look(
+    project: &Project,
+    base: Option<&str>,
+    context: &Context,
+) -> Result<Looked> {
+    let root = real_root(project)?;
+    let git = Git::around(&root, &context.env, &context.interrupts).ok_or_else(|| no_repository(&root))?;
+    let reading = {
+        let (project, root) = (project.clone(), root.clone());
+        tokio::task::spawn_blocking(move || Survey::take(&project, &root))
+    };
+    let told = ask(&git, base, context).await?;
+    let mut changes = changes(git.top(), &told);
+    fill(&git, (&told.base.commit, &told.differences), &mut changes, |path| is_always_read(&root, path))
+        .await?;
+    let survey = reading.await.map_err(|error| Error::bug("the stacks were not read").because(error))?;
+    let mut notes = Vec::new();
+    if told.base.others > 0 {
+        let (name, count) = (&told.base.name, told.base.others + 1);
+        notes.push(format!(
+            "`{name}` and this branch have {count} merge bases; the one that git takes first counts"
+        ));
+    }
+    let looking = Looking { project, root: &root, git: &git, told: &told, context };
+    looking.compare(survey, changes, notes).await
+}
+
+/// What the comparison needs beside the changes.
+struct Looking<'a> {
+    project: &'a Project,
+    root: &'a Path,
+    git: &'a Git,
+    told: &'a Told,
+    context: &'a Context,
+}
+
+impl Looking<'_> {
+    async fn compare(
+        &self,
+        survey: Survey,
+        mut changes: BTreeMap<PathBuf, Change>,
+        mut notes: Vec<String>,
+    ) -> Result<Looked> {
+        let (disk, found) = survey.parts();
+        let git_only: Vec<Change> = changes.values().cloned().collect();
+        let (settings, old_project) = self.earlier_project(&Earlier::new(&disk, &git_only));
+        let unclear = old_project.is_err();
+        let old_project = old_project.unwrap_or_else(|()| self.project.clone());
+        let rendering = rendering::Question {
+            projects: (&old_project, self.project),
+            root: self.root,
+            git: self.git,
+            base: &self.told.base.commit,
+            differences: &self.told.differences,
+            disk: &disk,
+            context: self.context,
+        };
+        let rendered = rendering.answer(&mut changes).await?;
+        notes.extend(rendered.notes);
+        let changes: Vec<Change> = changes.into_values().chain(rendered.changes).collect();
+        let old_tree = Earlier::new(&disk, &changes);
+        let parts = |project, tree| SideParts { project, root: self.root, top: self.git.top(), tree };
+        let links = self.links(&changes);
+        let now = Side::now(parts(self.project, &disk), found).with_links(links.iter().map(PathBuf::as_path));
+        let known = |folder: &Path| old_tree.unchanged(folder, now.library());
+        let before = Side::before(parts(&old_project, &old_tree), &known);
+        let before = before.with_links(links.iter().map(PathBuf::as_path));
+        let affected = Affected::find(&Comparison {
+            before: &before,
+            old_tree: &old_tree,
+            now: &now,
+            tree: &disk,
+            changes: &changes,
+            settings: settings.as_deref(),
+            unclear,
+        });
+        let all = now.stacks().flat_map(|(_, ids)| ids.to_vec()).collect();
+        Ok(Looked { base: self.told.base.clone(), affected, all, notes })
+    }
+
+    /// Returns `infra.yaml` if it says something else than it did, and the project as it was.
+    fn earlier_project(&self, tree: &Earlier<'_>) -> (Option<PathBuf>, std::result::Result<Project, ()>) {
+        let file = self.root.join("infra.yaml");
+        let (old, new) = (tree.text_of(&file), std::fs::read(&file).unwrap_or_default());
+        if old == new {
+            return (None, Ok(self.project.clone()));
+        }
+        let text = String::from_utf8(old).map_err(|_| ());
+        let old = text.and_then(|text| project::parse(&self.project.root, &text).map_err(|_| ()));
+        (Some(file), old)
+    }
+
+    /// Returns every link that git knows or that changed.
+    fn links(&self, changes: &[Change]) -> Vec<PathBuf> {
+        let known = self.told.listing.links.iter().map(|link| self.git.top().join(link));
+        let changed = changes.iter().filter(|change| change.is_link()).map(|change| change.path.clone());
+        known.chain(changed).collect()
+    }
+}
+
+/// Asks git everything that needs no content.
+async fn ask(git: &Git, base: Option<&str>, context: &Context) -> Result<Told> {
+    let comparing = async {
+        let base = find_base(git, base, &context.env).await?;
+        let differences =
+            git.differences(&base.commit).await.map_err(|error| or_partial(error, &base.commit))?;
+        Ok((base, differences))
+    };
+    let ((base, differences), listing) = tokio::try_join!(comparing, git.listing())?;
+    Ok(Told { base, differences, listing })
+}
+
+/// Turns what git says into changes; a path may be gone for git and still be there.
+fn changes(top: &Path, told: &Told) -> BTreeMap<PathBuf, Change> {
+    let mut changes = BTreeMap::new();
+    for Difference { path, before, now } in &told.differences {
+        let before = before.as_ref().map_or(Before::Nothing, |file| match file.kind {
+            FileKind::Plain | FileKind::Executable | FileKind::Link => Before::File(None),
+            FileKind::Submodule => Before::Repository,
+        });
+        let now = now.map_or(Now::Nothing, |kind| match kind {
+            FileKind::Plain | FileKind::Executable => Now::File,
+            FileKind::Link => Now::Link,
+            FileKind::Submodule => Now::Repository,
+        });
+        add(&mut changes, Change { path: top.join(path), before, now, because: Vec::new() });
+    }
+    for path in &told.listing.untracked {
+        let path = top.join(path);
+        let is_repository = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        let now = match () {
+            () if is_repository => Now::Repository,
+            () if is_link() => Now::Link,
+            () => Now::File,
+        };
+        // A slash at the end is no part of a path.
+        let path = path.components().collect();
+        add(&mut changes, Change { path, before: Before::Nothing, now, because: Vec::new() });
+    }
+    changes
+}
+
+fn add(changes: &mut BTreeMap<PathBuf, Change>, change: Change) {
+    let Some(known) = changes.get_mut(&change.path) else {
+        changes.insert(change.path.clone(), change);
+        return;
+    };
+    if change.before != Before::Nothing {
+        known.before = change.before;
+    }
+    if change.now != Now::Nothing {
+        known.now = change.now;
+    }
+}
+
+/// Returns whether what stood in a file decides how everything else is read.
+fn is_always_read(root: &Path, path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_of_root = path.parent() == Some(root) && ["infra.yaml", "makejinja.toml"].contains(&name);
+    is_tofu_file(name) || is_of_root || name == ".gitignore"
+}
+
+fn real_root(project: &Project) -> Result<PathBuf> {
+    std::fs::canonicalize(&project.root).map_err(crate::error::io("open the project", &project.root))
+}
+
+fn no_repository(root: &Path) -> Error {
+    Error::unavailable(format!("`{}` is in no git repository, so nothing tells what changed", root.display()))
+        .hint("make it one: `git init && git add . && git commit -m first`")
+        .hint("without git choose stacks by name, or all: `--all`")
+}

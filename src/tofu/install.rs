@@ -23,7 +23,7 @@ use super::version::{Flavour, Identity};
 use crate::error::{Error, Result};
 use crate::model::Environment;
 use crate::process::is_executable;
-
+pub(super) use download::root_cause;
 pub use receipt::{Origin, Receipt, receipt};
 pub use release::{newest_release, releases};
 

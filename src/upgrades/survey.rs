@@ -20,8 +20,8 @@ pub struct Survey {
     pub uses: Vec<Use>,
     /// Every `required_version`, with the stacks it is read by.
     pub tofu: Vec<(Arc<Requirement>, BTreeSet<StackId>)>,
-    /// What is not looked at, with file and line.
-    pub remarks: BTreeSet<String>,
+    /// What is not looked at, with file and line, and who reads that file.
+    pub remarks: BTreeMap<String, BTreeSet<StackId>>,
     readers: BTreeMap<PathBuf, BTreeSet<StackId>>,
 }
 
@@ -70,7 +70,9 @@ impl Survey {
             for file in &part.files {
                 self.readers.entry(file.path.clone()).or_default().insert(id.clone());
             }
-            self.remarks.extend(part.remarks.iter().cloned());
+            for remark in &part.remarks {
+                self.remarks.entry(remark.clone()).or_default().insert(id.clone());
+            }
             part.tofu.iter().for_each(|found| self.add_tofu(found, &id));
             for (dependency, requirement) in &part.required {
                 match dependency {

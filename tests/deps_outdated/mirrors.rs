@@ -2,25 +2,15 @@
 
 use crate::THING;
 use crate::registry::{Answer, Registry};
-use crate::world::{HOST, World};
+use crate::world::{HOST, World, platform};
 
 /// Puts empty packages of versions into a mirror, in the layout that is used in place.
 fn unpacked(world: &World, mirror: &str, versions: &[&str]) {
     for version in versions {
-        let package = world.beside(mirror).join(THING).join(version).join(platform(world));
+        let package = world.beside(mirror).join(THING).join(version).join(platform());
         std::fs::create_dir_all(&package).unwrap();
         std::fs::write(package.join(format!("terraform-provider-thing_v{version}")), "#!/bin/sh\n").unwrap();
     }
-}
-
-fn platform(world: &World) -> String {
-    let said = std::process::Command::new(crate::support::tofu())
-        .args(["version", "-json"])
-        .env_remove("TF_CLI_CONFIG_FILE")
-        .output();
-    let said: serde_json::Value = serde_json::from_slice(&said.unwrap().stdout).unwrap();
-    let _ = world;
-    said["platform"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -30,7 +20,7 @@ fn a_folder_that_the_settings_name_is_read_in_place_of_the_registry() {
     let packed = world
         .beside("mirror")
         .join(THING)
-        .join(format!("terraform-provider-thing_1.10.0_{}.zip", platform(&world)));
+        .join(format!("terraform-provider-thing_1.10.0_{}.zip", platform()));
     std::fs::write(packed, "").unwrap();
     world.settings(&format!(
         "provider_installation {{\n  filesystem_mirror {{\n    path    = \"{}\"\n    include = [\"{HOST}/*/*\"]\n  }}\n  direct {{\n    exclude = [\"{HOST}/*/*\"]\n  }}\n}}\n",

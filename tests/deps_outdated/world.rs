@@ -117,9 +117,18 @@ fn project() -> Project {
 
 /// Returns the version of the tofu that tests use.
 pub fn own_tofu() -> String {
+    said_by_tofu("terraform_version")
+}
+
+/// Returns this machine as tofu names it.
+pub fn platform() -> String {
+    said_by_tofu("platform")
+}
+
+fn said_by_tofu(name: &str) -> String {
     let output = Command::new(tofu()).args(["version", "-json"]).env_remove("TF_CLI_CONFIG_FILE").output();
     let said: serde_json::Value = serde_json::from_slice(&output.expect("tofu starts").stdout).expect("JSON");
-    said["terraform_version"].as_str().expect("a version").to_owned()
+    said[name].as_str().expect("a text").to_owned()
 }
 
 /// Returns a stack that wants a provider.

@@ -1,7 +1,7 @@
 //! `--write`: constraints edited in place, only where nobody else is concerned, so that tofu can go on.
 
 use crate::THING;
-use crate::world::{World, wants};
+use crate::world::{World, platform, wants};
 
 fn main_tf(world: &World, stack: &str) -> String {
     world.project.read(&format!("infrastructure/{stack}/main.tf"))
@@ -168,13 +168,4 @@ fn what_is_written_can_be_initialised_with_the_advice_that_is_printed() {
         world.project.read("infrastructure/01-a/x/.terraform.lock.hcl").contains("version     = \"2.0.0\"")
     );
     world.outdated("").stderr_has("1 up to date, 0 not known");
-}
-
-fn platform() -> String {
-    let said = std::process::Command::new(crate::support::tofu())
-        .args(["version", "-json"])
-        .env_remove("TF_CLI_CONFIG_FILE")
-        .output();
-    let said: serde_json::Value = serde_json::from_slice(&said.unwrap().stdout).unwrap();
-    said["platform"].as_str().unwrap().to_owned()
 }

@@ -211,7 +211,7 @@ fn web_url(text: &str) -> Option<Url> {
 }
 
 /// Returns the innermost cause: the layers above it only say that a request failed.
-fn root_cause(error: &dyn std::error::Error) -> String {
+pub(in crate::tofu) fn root_cause(error: &dyn std::error::Error) -> String {
     let mut inner = error;
     while let Some(source) = inner.source() {
         inner = source;

@@ -10,6 +10,7 @@ use reqwest::{Client, StatusCode, Url};
 use crate::error::{Error, Result};
 use crate::model::Environment;
 use crate::proxies::proxies;
+use crate::tofu::install::root_cause;
 
 /// How long a host may take to answer, where nothing else is said.
 const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
@@ -129,15 +130,6 @@ fn says_json(value: &HeaderValue) -> bool {
 pub(super) fn host(url: &Url) -> String {
     let name = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
-}
-
-/// Returns the innermost cause: the layers above it only say that a request failed.
-fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut inner = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
 }
 
 /// OpenTofu's own variable says how many seconds a registry may take.

@@ -159,7 +159,8 @@ pub(super) fn tell_next(
     context: &Context,
 ) {
     let terminal = context.terminal;
-    look.survey.remarks.iter().for_each(|remark| terminal.note(remark));
+    let remarks = look.survey.remarks.iter().filter(|(_, stacks)| !stacks.is_disjoint(look.chosen));
+    remarks.for_each(|(remark, _)| terminal.note(remark));
     for (finding, judgement) in judgements(asked) {
         for warning in &judgement.warnings {
             let name = finding.dependency.short(look.flavour);

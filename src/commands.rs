@@ -33,6 +33,7 @@ mod headings;
 pub mod help;
 pub mod init;
 mod left_out;
+pub mod lint;
 pub mod locks;
 pub mod man;
 pub mod new;

@@ -14,6 +14,7 @@
 //! | [`cli`] | global flags, the list of commands, arguments → exit code |
 //! | [`commands`] | one file a command: its arguments and the story it tells |
 //! | [`error`] | the one error: kinds → exit codes, facts, hints |
+//! | [`lint`] | judges files by the rules for modules, providers, states, secrets |
 //! | [`log`] | tracing for those who look for a defect |
 //! | [`model`] | plain data, no I/O |
 //! | [`events`] | what happens in a run; a leaf |
@@ -40,6 +41,7 @@ pub mod commands;
 pub mod engine;
 pub mod error;
 pub mod events;
+pub mod lint;
 pub mod log;
 pub mod model;
 pub mod process;

@@ -10,6 +10,7 @@ mod delimiters;
 mod fault;
 mod find;
 mod infra_folder;
+mod lint_config;
 mod load;
 mod output_ref;
 mod schema;

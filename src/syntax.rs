@@ -3,7 +3,9 @@
 //! into before somebody asks for it, and where a file makes no sense the rest is read all the same.
 //! Text in, tree out. Begin at [`read`] and, for the JSON form, at [`json::read`].
 
+mod comments;
 pub mod json;
+pub mod json_settings;
 mod recovery;
 mod scan;
 pub mod setting;
@@ -12,9 +14,13 @@ mod texts;
 mod tokens;
 mod tree;
 mod values;
+mod written_texts;
 
+pub use comments::{Comment, line_comments};
+pub use texts::template_text;
 pub use tree::{Attribute, Block, Body, Document, Fault};
 pub use values::{literals, value};
+pub use written_texts::{TextOwner, WrittenText, written_texts};
 
 use std::borrow::Cow;
 use std::path::Path;

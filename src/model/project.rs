@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::StackId;
+use super::{LintSettings, StackId};
 
 /// A project as loaded; stacks are discovered from it.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,8 @@ pub struct Project {
     pub run: RunSettings,
     /// How many stacks of a pool run at once.
     pub pools: BTreeMap<String, usize>,
+    /// How grave the findings of `infra lint` are.
+    pub lint: LintSettings,
     /// Where this program keeps its own for one run, in place of `.infra`.
     pub borrowed_dir: Option<PathBuf>,
 }

@@ -100,6 +100,28 @@ impl Git {
         Some(Self { top: top.to_owned(), below, env, interrupts })
     }
 
+    /// Returns the folder with `.git`.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// Returns the way from there to the folder that is asked about.
+    pub fn below(&self) -> &Path {
+        &self.below
+    }
+
+    /// Returns the files and folders below the folder that git was told to leave out, and does not know. One
+    /// that holds the folder itself is the empty path.
+    pub async fn ignored(&self) -> Option<Vec<PathBuf>> {
+        let options = ["-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+        let answer = self.ask(self.about_folder(self.call(&[], "ls-files").args(options))).await?;
+        let path = |part: &[u8]| {
+            let path = Path::new(OsStr::from_bytes(part));
+            if self.below.starts_with(path) { Some(PathBuf::new()) } else { self.below_folder(part) }
+        };
+        Some(parts(&answer).filter_map(path).map(|path| path.components().collect()).collect())
+    }
+
     /// Returns the commit and what differs from it, in the files that git knows.
     pub async fn status(&self) -> Option<GitStatus> {
         let options = ["--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=no"];

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::delimiters::DelimitersConfig;
+use super::lint_config::LintConfig;
 use super::stacks_map::StacksConfig;
 use super::switches::{CopiesConfig, LockFileConfig};
 use crate::model::project::{Encryption, PythonPlugins, Undefined};
@@ -32,6 +33,8 @@ pub struct InfraConfig {
     pub pools: BTreeMap<String, NonZeroU16>,
     /// How runs behave.
     pub run: RunConfig,
+    /// What `infra lint` judges.
+    pub lint: LintConfig,
 }
 
 /// Which OpenTofu runs.

@@ -18,4 +18,5 @@ pub use early::EarlyVariables;
 pub use facts::{BackendBlock, Facts, RemoteState};
 pub use folder::Folder;
 pub use modules::{Library, ReadFolder};
+pub use tofu_files::{in_reading_order, is_override};
 pub use walk::{Boundaries, Walk, walk, walk_outside};

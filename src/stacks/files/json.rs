@@ -3,7 +3,7 @@
 
 use super::facts::{BackendBlock, Facts, ModuleBlock, RemoteState};
 use crate::syntax::json::{JsonEntry as Entry, Node};
-use crate::syntax::setting::{Setting, Settings};
+use crate::syntax::json_settings::{entries, settings};
 use crate::syntax::{Fault, json, line_and_column};
 
 /// Adds what a file says to the facts of its folder; returns where it makes no sense.
@@ -105,44 +105,6 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the entries of an object, or of every object in a list; comments are left out.
-fn entries(value: &Node) -> Vec<&Entry> {
-    match value {
-        Node::Object(found) => found.iter().filter(|entry| entry.name != "//").collect(),
-        Node::List(list) => list.iter().flat_map(entries).collect(),
-        Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::Deep => Vec::new(),
-    }
-}
-
 fn labels(value: &Node) -> impl Iterator<Item = String> {
     entries(value).into_iter().map(|entry| entry.name.clone())
-}
-
-fn settings(value: &Node) -> Settings {
-    let read = |entry: &Entry| Some((entry.name.clone(), setting(&entry.value)?));
-    entries(value).into_iter().filter_map(read).collect()
-}
-
-fn setting(value: &Node) -> Option<Setting> {
-    Some(match value {
-        Node::Null => return None,
-        Node::Bool(value) => Setting::Literal(value.to_string()),
-        Node::Number(text) => Setting::Literal(text.clone()),
-        Node::Text(text) if text.contains("${") || text.contains("%{") => {
-            Setting::Expression(format!("\"{text}\""))
-        }
-        Node::Text(text) => Setting::Literal(text.clone()),
-        Node::Object(_) => Setting::Map(settings(value)),
-        // A nested block may be written as a list of one.
-        Node::List(list) => match list.as_slice() {
-            [only @ Node::Object(_)] => Setting::Map(settings(only)),
-            _ => Setting::Expression(list_text(list)),
-        },
-        Node::Deep => Setting::Expression("…".to_owned()),
-    })
-}
-
-fn list_text(list: &[Node]) -> String {
-    let items = list.iter().map(|item| setting(item).map_or("null".to_owned(), |item| item.to_string()));
-    format!("[{}]", items.collect::<Vec<_>>().join(","))
 }

@@ -86,7 +86,7 @@ pub async fn run(args: &LintArgs, context: &Context) -> Result<Exit> {
         LintFormat::Text => text::show(&judgement, args.fix, context),
         LintFormat::Json => context.terminal.data_line(&to_json(&judgement)),
         LintFormat::Sarif => {
-            let below = repository.as_ref().map(|found| found.below());
+            let below = repository.as_ref().map(surroundings::Repository::below);
             context.terminal.data_line(&sarif::document(&judgement, &judged.project, below));
         }
     }

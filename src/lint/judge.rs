@@ -73,13 +73,27 @@ pub fn judge(request: &Request<'_>) -> Judgement {
     let (findings, ignored) = without_ignored(findings, &all);
     let findings = graded(in_order(findings), request.project);
     Judgement {
-        mendings: folders.iter().flat_map(|folder| mendings(folder, &findings)).collect(),
+        mendings: all_mendings(&folders, &findings),
         findings,
         ignored,
         stacks: folders.iter().filter(|folder| roles.of_folder(folder.listed) == Role::Stack).count(),
         modules: folders.iter().filter(|folder| roles.of_folder(folder.listed) == Role::Module).count(),
         notes,
     }
+}
+
+/// Returns what would mend findings, folder by folder.
+fn all_mendings(folders: &[Folder<'_>], findings: &[Finding]) -> Vec<Mending> {
+    let mut by_folder: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        let file = finding.place.file.as_str();
+        by_folder.entry(file.rsplit_once('/').map_or("", |(folder, _)| folder)).or_default().push(finding);
+    }
+    let mending = |folder: &Folder<'_>| {
+        let about = by_folder.get(folder.listed.shown.as_str()).map_or(&[][..], Vec::as_slice);
+        mendings(folder, about)
+    };
+    folders.iter().flat_map(mending).collect()
 }
 
 /// What a folder is judged as.

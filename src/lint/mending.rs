@@ -6,7 +6,6 @@ mod skeleton;
 
 pub use module_tables::{ModuleTables, Staleness};
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -27,21 +26,12 @@ pub struct Mending {
     pub content: Result<String, String>,
 }
 
-/// Returns the files that would mend findings about a module, and no others.
-pub fn mendings(folder: &Folder<'_>, findings: &[Finding]) -> Vec<Mending> {
-    let files: BTreeSet<&str> = folder.files.iter().map(|file| file.shown.as_str()).collect();
-    let readme = folder.readme_file().map(|name| folder.listed.shown_file(name));
-    let mut found = Vec::new();
-    for finding in findings.iter().filter(|finding| finding.rule == LintRule::ModuleRequiredFiles) {
-        if folder.listed.shown_file(&finding.subject) == finding.place.file {
-            found.push(missing_file(folder, &finding.subject));
-        }
-    }
-    let is_about_readme = |finding: &Finding| {
-        let file = finding.place.file.as_str();
-        finding.rule == LintRule::ModuleReadme && (files.contains(file) || Some(file) == readme.as_deref())
-    };
-    if findings.iter().any(is_about_readme) {
+/// Returns the files that would mend findings about files of a folder, and no others.
+pub fn mendings(folder: &Folder<'_>, findings: &[&Finding]) -> Vec<Mending> {
+    let of = |rule: LintRule| findings.iter().filter(move |finding| finding.rule == rule);
+    let missing = of(LintRule::ModuleRequiredFiles).map(|finding| missing_file(folder, &finding.subject));
+    let mut found: Vec<Mending> = missing.collect();
+    if of(LintRule::ModuleReadme).next().is_some() {
         found.extend(renewed_readme(folder));
     }
     found

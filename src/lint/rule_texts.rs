@@ -74,7 +74,7 @@ pub const fn text_of(rule: LintRule) -> RuleText {
         LintRule::PlaintextSecret => (
             "No secret stands in a file in the clear",
             "Whoever reads the repository, now or later, has it; taking it out of a file leaves it in the history.",
-            "Keep it in an encrypted file (`infra secrets set`), give it by a variable, and change it where it was used.",
+            "Change it where it is used, keep the new one in an encrypted file, and give it by a variable.",
         ),
         LintRule::FileSyntax => (
             "Every file can be read",

@@ -5,6 +5,7 @@ use super::module_tables::ModuleTables;
 /// Returns a README that a person goes on with.
 pub fn readme(module: &str, tables: &ModuleTables) -> String {
     let name = module.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("module");
+    let name: String = name.chars().filter(|letter| !letter.is_control()).collect();
     format!("# {name}\n\nSay here what this module makes, and when to use it.\n\n{}", tables.marked("\n"))
 }
 

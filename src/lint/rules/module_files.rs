@@ -18,7 +18,11 @@ const REQUIRED_FILES: [&str; 4] = ["main.tf", "variables.tf", "outputs.tf", READ
 pub fn required_files(folder: &Folder<'_>) -> Vec<Finding> {
     let missing = REQUIRED_FILES.into_iter().filter(|name| is_missing(folder, name));
     let finding = |name: &str| {
-        let message = format!("the module `{}` has no `{name}`", folder.listed.shown);
+        let module = match folder.listed.shown.as_str() {
+            "" => "the module in the project's root".to_owned(),
+            shown => format!("the module `{shown}`"),
+        };
+        let message = format!("{module} has no `{name}`");
         let place = Place::start_of(folder.listed.shown_file(name));
         Finding::new(LintRule::ModuleRequiredFiles, place, name, message)
     };

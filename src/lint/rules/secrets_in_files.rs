@@ -11,7 +11,7 @@ pub fn secrets_in_files(file: &SourceFile) -> Vec<Finding> {
 }
 
 fn finding(file: &SourceFile, secret: &FoundSecret) -> Finding {
-    let way = "take it from an encrypted file (`infra secrets set`), and change it where it was used";
+    let way = "keep it in an encrypted file, and change it where it is used";
     let name = secret.name.escape_debug();
     let message = match secret.why {
         Suspicion::Name => format!("`{name}` is a secret in the clear: {way}"),

@@ -32,7 +32,9 @@ mod trust;
 
 pub use context::Context;
 use context::{program, shell_folder, works_here};
-pub use gitops::{ChangedArgs, CiArgs, CommentArgs, InventoryArgs, changed, ci, comment, inventory};
+pub use gitops::{
+    ChangedArgs, CiArgs, CommentArgs, InventoryArgs, LintArgs, changed, ci, comment, inventory, lint,
+};
 pub use habits::correction;
 pub use inspect::{
     DoctorArgs, OutputArgs, RunsArgs, ShowArgs, StacksArgs, doctor, output, runs, show, stacks,

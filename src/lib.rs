@@ -15,6 +15,7 @@
 //! | [`commands`] | one file a command: its arguments and the story it tells |
 //! | [`error`] | the one error: kinds → exit codes, facts, hints |
 //! | [`inventory`] | the machines in states, as an inventory for Ansible and ssh |
+//! | [`lint`] | judges files by the rules for modules, providers, states, secrets |
 //! | [`log`] | tracing for those who look for a defect |
 //! | [`model`] | plain data, no I/O |
 //! | [`events`] | what happens in a run; a leaf |
@@ -46,6 +47,7 @@ pub mod error;
 pub mod events;
 pub mod forge;
 pub mod inventory;
+pub mod lint;
 pub mod log;
 pub mod model;
 pub mod process;

@@ -8,6 +8,7 @@ mod data;
 mod environment;
 mod fingerprint;
 mod layout;
+mod lint_rules;
 mod lock;
 mod paths;
 mod project;
@@ -26,6 +27,7 @@ pub use data::{Derivation, Formula, Values};
 pub use environment::Environment;
 pub use fingerprint::{Fingerprint, hex};
 pub use layout::{CONVENTIONAL_ROOTS, TOFU_ENDINGS, is_module_folder, is_skipped_folder, is_tofu_file};
+pub use lint_rules::{LintLevel, LintRule, LintSettings};
 pub use lock::{Holder, LockHolder, LockInfo, MOVED, ProcessPlace, StateLock};
 pub use paths::without_dots;
 pub use project::{

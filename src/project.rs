@@ -11,6 +11,7 @@ mod fault;
 mod find;
 mod infra_folder;
 mod inventory_rules;
+mod lint_config;
 mod load;
 mod output_ref;
 mod schema;

@@ -27,7 +27,7 @@ pub use choice::{
     run_in, select, select_among, shortened,
 };
 pub use discover::{Discovery, discover};
-pub use files::{EarlyVariables, Folder};
+pub use files::{EarlyVariables, Folder, in_reading_order, is_override};
 pub use order::{
     Direction, RunOrder, acyclic, cycle, dependents, dot, higher_layers, inputs_by, mermaid, reasons,
     resolve_inputs, run_order,

@@ -3,7 +3,9 @@
 //! into before somebody asks for it, and where a file makes no sense the rest is read all the same.
 //! Text in, tree out. Begin at [`read`] and, for the JSON form, at [`read_json`].
 
+mod comments;
 mod json;
+mod json_settings;
 mod recovery;
 mod scan;
 mod setting;
@@ -12,11 +14,16 @@ mod texts;
 mod tokens;
 mod tree;
 mod values;
+mod written_texts;
 
+pub use comments::{Comment, line_comments};
 pub use json::{JsonEntry, JsonNode, read_json};
+pub use json_settings::{entries, setting, settings};
 pub use setting::{Setting, Settings, flatten, one_line, with_paths};
+pub use texts::template_text;
 pub use tree::{Attribute, Block, Body, Document, Fault};
 pub use values::{literals, object_entries, value};
+pub use written_texts::{TextOwner, WrittenText, written_texts};
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -6,6 +6,7 @@ mod ci;
 mod comment;
 mod forge_args;
 mod inventory;
+mod lint;
 
 pub use changed::{ChangedArgs, run as changed};
 pub use ci::{CiArgs, run as ci};
@@ -13,3 +14,4 @@ pub(super) use ci::{Forge, Layout, Rendering, WorkflowFile, workflows};
 pub use comment::{CommentArgs, run as comment};
 pub(super) use forge_args::ForgeArgs;
 pub use inventory::{InventoryArgs, run as inventory};
+pub use lint::{LintArgs, run as lint};

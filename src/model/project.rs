@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::StackId;
+use super::{LintSettings, StackId};
 
 /// A project as loaded; stacks are discovered from it.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +43,8 @@ pub struct Project {
     pub pools: BTreeMap<String, usize>,
     /// Where types of resources keep what an inventory wants, beside those that are known.
     pub inventory: BTreeMap<String, InventoryRule>,
+    /// How grave the findings of `infra lint` are.
+    pub lint: LintSettings,
     /// Where this program keeps its own for one run, in place of `.infra`.
     pub borrowed_dir: Option<PathBuf>,
 }

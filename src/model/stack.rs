@@ -185,10 +185,19 @@ impl Stack {
 
     /// Returns how many providers its folder and its local modules name; each is a process of its own.
     pub fn provider_count(&self) -> usize {
-        let named = self.init_facts.iter().filter_map(|line| line.split_once(": provider "));
-        let names: BTreeSet<&str> =
-            named.filter_map(|(_, provider)| provider.split_whitespace().next()).collect();
-        names.len()
+        self.provider_lines().filter_map(|line| line.split_whitespace().next()).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Returns the providers that its folder and its local modules name, but for the one that is built in:
+    /// nothing is installed for it.
+    pub fn installed_providers(&self) -> BTreeSet<&str> {
+        let installed = self.provider_lines().filter(|line| !line.contains("\"terraform.io/builtin/"));
+        let names: BTreeSet<&str> = installed.filter_map(|line| line.split_whitespace().next()).collect();
+        names.into_iter().filter(|name| *name != "terraform").collect()
+    }
+
+    fn provider_lines(&self) -> impl Iterator<Item = &str> {
+        self.init_facts.iter().filter_map(|line| Some(line.split_once(": provider ")?.1))
     }
 
     /// Returns whether all that its files say is known: its modules, above all.

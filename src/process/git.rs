@@ -112,7 +112,7 @@ impl Git {
     }
 
     /// Returns those of some paths below the folder that git is told to leave out, whether they are there or not.
-    pub async fn ignored(&self, paths: impl Iterator<Item = &PathBuf>) -> Option<Vec<PathBuf>> {
+    pub async fn ignored_among(&self, paths: impl Iterator<Item = &PathBuf>) -> Option<Vec<PathBuf>> {
         // It ends paths by a zero byte only where they come by standard input; a name with a control
         // character is quoted here, and so is none of those that were asked about.
         let call =
@@ -126,6 +126,23 @@ impl Git {
             _ => return None,
         };
         Some(answer.split(|byte| *byte == b'\n').filter_map(|path| self.below_folder(path)).collect())
+    }
+
+    /// Returns the way from there to the folder that is asked about.
+    pub fn below(&self) -> &Path {
+        &self.below
+    }
+
+    /// Returns the files and folders below the folder that git was told to leave out, and does not know. One
+    /// that holds the folder itself is the empty path.
+    pub async fn ignored(&self) -> Option<Vec<PathBuf>> {
+        let options = ["-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+        let answer = self.ask(self.about_folder(self.call(&[], "ls-files").args(options))).await?;
+        let path = |part: &[u8]| {
+            let path = Path::new(OsStr::from_bytes(part));
+            if self.below.starts_with(path) { Some(PathBuf::new()) } else { self.below_folder(part) }
+        };
+        Some(parts(&answer).filter_map(path).map(|path| path.components().collect()).collect())
     }
 
     /// Returns the commit and what differs from it, in the files that git knows.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::delimiters::DelimitersConfig;
 use super::inventory_rules::InventoryConfig;
+use super::lint_config::LintConfig;
 use super::stacks_map::StacksConfig;
 use super::switches::{CopiesConfig, LockFileConfig};
 use crate::model::{Encryption, PythonPlugins, Undefined};
@@ -35,6 +36,8 @@ pub struct InfraConfig {
     pub run: RunConfig,
     /// How machines are found in states.
     pub inventory: InventoryConfig,
+    /// What `infra lint` judges.
+    pub lint: LintConfig,
 }
 
 /// Which OpenTofu runs.

@@ -20,5 +20,6 @@ pub use facts::{BackendBlock, Facts, RemoteState};
 pub use folder::Folder;
 pub use modules::{Library, ReadFolder};
 pub use reading::{Wanted, read_folder};
+pub use tofu_files::{in_reading_order, is_override};
 pub use tree::{Disk, EntryKind, Tree};
 pub use walk::{Boundaries, Walk, walk, walk_outside};

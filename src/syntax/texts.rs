@@ -19,6 +19,12 @@ pub(super) fn quoted(source: &str) -> Option<Cow<'_, str>> {
     unescaped(inner, escaped).map(Cow::Owned)
 }
 
+/// Returns what a text of the JSON form says, which has no escapes of its own; `None` if it contains
+/// expressions.
+pub fn template_text(text: &str) -> Option<String> {
+    unescaped(text, |_| Some(('\\', 0)))
+}
+
 /// Returns what a heredoc says; `None` if it contains expressions.
 pub(super) fn heredoc(source: &str) -> Option<String> {
     let (marker, body) = heredoc_opening(source.as_bytes(), 0)?;
@@ -26,7 +32,7 @@ pub(super) fn heredoc(source: &str) -> Option<String> {
     // The word that ends it may be indented, which is no part of the text.
     let content = content.trim_end_matches([' ', '\t']);
     // A backslash stands for itself there.
-    let said = unescaped(content, |_| Some(('\\', 0)))?;
+    let said = template_text(content)?;
     Some(if source.starts_with("<<-") { without_indent(&said) } else { said })
 }
 

@@ -2,7 +2,7 @@
 //! by its labels. Begin at [`read`].
 
 use super::facts::{BackendBlock, Facts, ModuleBlock, RemoteState};
-use crate::syntax::{Fault, JsonEntry as Entry, JsonNode, Setting, Settings, line_and_column, read_json};
+use crate::syntax::{Fault, JsonEntry as Entry, JsonNode, entries, line_and_column, read_json, settings};
 
 /// Adds what a file says to the facts of its folder; returns where it makes no sense.
 pub fn read(text: &str, file: &str, facts: &mut Facts) -> Option<Fault> {
@@ -103,46 +103,6 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the entries of an object, or of every object in a list; comments are left out.
-fn entries(value: &JsonNode) -> Vec<&Entry> {
-    match value {
-        JsonNode::Object(found) => found.iter().filter(|entry| entry.name != "//").collect(),
-        JsonNode::List(list) => list.iter().flat_map(entries).collect(),
-        JsonNode::Null | JsonNode::Bool(_) | JsonNode::Number(_) | JsonNode::Text(_) | JsonNode::Deep => {
-            Vec::new()
-        }
-    }
-}
-
 fn labels(value: &JsonNode) -> impl Iterator<Item = String> {
     entries(value).into_iter().map(|entry| entry.name.clone())
-}
-
-fn settings(value: &JsonNode) -> Settings {
-    let read = |entry: &Entry| Some((entry.name.clone(), setting(&entry.value)?));
-    entries(value).into_iter().filter_map(read).collect()
-}
-
-fn setting(value: &JsonNode) -> Option<Setting> {
-    Some(match value {
-        JsonNode::Null => return None,
-        JsonNode::Bool(value) => Setting::Literal(value.to_string()),
-        JsonNode::Number(text) => Setting::Literal(text.clone()),
-        JsonNode::Text(text) if text.contains("${") || text.contains("%{") => {
-            Setting::Expression(format!("\"{text}\""))
-        }
-        JsonNode::Text(text) => Setting::Literal(text.clone()),
-        JsonNode::Object(_) => Setting::Map(settings(value)),
-        // A nested block may be written as a list of one.
-        JsonNode::List(list) => match list.as_slice() {
-            [only @ JsonNode::Object(_)] => Setting::Map(settings(only)),
-            _ => Setting::Expression(list_text(list)),
-        },
-        JsonNode::Deep => Setting::Expression("…".to_owned()),
-    })
-}
-
-fn list_text(list: &[JsonNode]) -> String {
-    let items = list.iter().map(|item| setting(item).map_or("null".to_owned(), |item| item.to_string()));
-    format!("[{}]", items.collect::<Vec<_>>().join(","))
 }

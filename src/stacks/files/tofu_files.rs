@@ -23,7 +23,7 @@ fn is_hidden_by_sibling(name: &str, names: &BTreeSet<String>) -> bool {
 }
 
 /// Returns whether the file is merged over the others: `override.*` or `*_override.*`.
-fn is_override(name: &str) -> bool {
+pub fn is_override(name: &str) -> bool {
     let stem = TOFU_ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
     stem == "override" || stem.ends_with("_override")
 }

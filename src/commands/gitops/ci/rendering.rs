@@ -32,7 +32,7 @@ impl Rendering {
         let made = |path: &str| PathBuf::from(&settings.output).join(settings.output_of(path));
         let made: Vec<PathBuf> = sources.iter().map(|source| made(&source.path)).collect();
         let ignored = match &place.git {
-            Some(git) => git.ignored(data.iter().chain(&made)).await.unwrap_or_default(),
+            Some(git) => git.ignored_among(data.iter().chain(&made)).await.unwrap_or_default(),
             None => Vec::new(),
         };
         let has_data = data.iter().all(|file| !ignored.contains(file) && project.root.join(file).exists());

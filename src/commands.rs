@@ -17,6 +17,7 @@ pub mod apply;
 mod begin;
 mod beginnings;
 mod borrowed_folder;
+mod bundles;
 mod choice;
 pub mod completions;
 pub mod configure;

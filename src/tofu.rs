@@ -14,6 +14,7 @@ pub mod hints;
 mod install;
 mod locate;
 pub mod messages;
+mod plan_envelope;
 mod providers;
 
 pub mod variables;
@@ -23,5 +24,6 @@ pub use binary::{LocateRequest, PassedOver, Progress, ReleaseSource, Search, Tof
 pub use constraint::Constraint;
 pub use install::{Origin, Receipt, newest_release, receipt};
 pub use locate::{find, install, locate, named_path, search};
+pub use plan_envelope::{PlanKey, seal_plan_with};
 pub use providers::plugin_cache;
 pub use version::{FLOOR, Flavour, PIN};

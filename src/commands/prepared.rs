@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::Context;
 use super::borrowed_folder::borrow_folder;
+use super::bundles::Bundling;
 use super::choice::choose;
 use super::removed::tell_lost;
 use super::request::Request;
@@ -80,12 +81,13 @@ pub(super) async fn prepare(request: &mut Request, context: &Context) -> Result<
 
 impl Prepared {
     /// Returns how the run behaves beyond what its plan says.
-    pub fn options(&self, request: &Request, context: &Context) -> RunOptions {
+    pub fn options(&self, request: &Request, context: &Context, bundling: &Bundling) -> RunOptions {
         let (project, stacks) = (&self.workspace.project, self.chosen.len());
         // Sorts by time, and two runs in one millisecond still differ.
         let now = context.clock.now().strftime("%Y%m%dT%H%M%S%.3f").to_string();
         let run_id = format!("{now}-{}", process::this_process());
         RunOptions {
+            bundle: bundling.for_engine(),
             private_dir: project.runs_dir().join(&run_id).join("plans"),
             run_id,
             approval: request.approval(),

@@ -4,6 +4,7 @@
 use super::Context;
 use super::again::check_can_ask;
 use super::begin::shared_states;
+use super::bundles::Bundling;
 use super::prepared::{Preparation, Prepared, prepare};
 use super::request::{Request, check_arguments};
 use super::run_reports::reports;
@@ -15,17 +16,20 @@ use crate::report::listen;
 
 /// Runs a request to its exit code.
 pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
+    let bundling = Bundling::of(&mut request, context).await?;
     let prepared = match prepare(&mut request, context).await? {
         Preparation::Run(prepared) => prepared,
-        Preparation::Nothing => return Ok(end_without_run(&request, context)),
+        Preparation::Nothing => return end_without_run(&request, context, &bundling),
         Preparation::Lost(exit) => return Ok(exit),
     };
+    bundling.check(&prepared.chosen)?;
     if request.run.dry_run {
         return print(&prepared, &request, context).await;
     }
     check_arguments(&request)?;
     check_can_ask(&prepared.plan, &request, context)?;
-    let report = run(&prepared, &request, context).await?;
+    let report = run(&prepared, &request, context, &bundling).await?;
+    bundling.end(&report, context)?;
     if request.run.json {
         print_report(&report, context);
     }
@@ -41,8 +45,13 @@ async fn print(prepared: &Prepared, request: &Request, context: &Context) -> Res
 }
 
 /// Runs the engine and the reports side by side.
-async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Result<RunReport> {
-    let mut options = prepared.options(request, context);
+async fn run(
+    prepared: &Prepared,
+    request: &Request,
+    context: &Context,
+    bundling: &Bundling,
+) -> Result<RunReport> {
+    let mut options = prepared.options(request, context, bundling);
     let (events, messages) = Events::channel(context.clock);
     let (session, shut) = prepared.open(request, context, (events, &options)).await?;
     let check = match prepared.check(&session, (request, context), shut, &mut options).await {
@@ -64,20 +73,24 @@ async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Resul
 }
 
 /// Ends where there is nothing to run: that is no run, and none is recorded.
-fn end_without_run(request: &Request, context: &Context) -> Exit {
+fn end_without_run(request: &Request, context: &Context, bundling: &Bundling) -> Result<Exit> {
+    bundling.check(&[])?;
     context.terminal.note("no stacks, so nothing was run");
+    let report = RunReport {
+        run_id: String::new(),
+        command: request.command,
+        started: context.clock.now(),
+        duration_s: 0.0,
+        exit_code: Exit::OK.0,
+        stacks: Vec::new(),
+    };
+    if !request.run.dry_run {
+        bundling.end(&report, context)?;
+    }
     if request.run.json {
-        let report = RunReport {
-            run_id: String::new(),
-            command: request.command,
-            started: context.clock.now(),
-            duration_s: 0.0,
-            exit_code: Exit::OK.0,
-            stacks: Vec::new(),
-        };
         print_report(&report, context);
     }
-    Exit::OK
+    Ok(Exit::OK)
 }
 
 fn print_report(report: &RunReport, context: &Context) {

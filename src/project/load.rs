@@ -183,7 +183,7 @@ fn check_pool(pool: &Spanned<String>, config: &InfraConfig, source: &YamlSource<
 }
 
 fn project(root: &Path, config: InfraConfig) -> Project {
-    let InfraConfig { name, tofu, configure, secrets, state, stacks, pools, run } = config;
+    let InfraConfig { name, tofu, configure, secrets, state, stacks, pools, run, bundle } = config;
     let name = name.filter(|name| !name.trim().is_empty());
     Project {
         root: root.to_path_buf(),
@@ -212,6 +212,7 @@ fn project(root: &Path, config: InfraConfig) -> Project {
         begun: BTreeSet::new(),
         run: run_settings(run),
         pools: pools.into_iter().map(|(name, size)| (name, usize::from(size.get()))).collect(),
+        bundle_recipients: bundle.recipients,
         borrowed_dir: None,
     }
 }

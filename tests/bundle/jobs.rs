@@ -57,7 +57,7 @@ impl Repository {
 
     pub fn commit(&self, message: &str) {
         self.project.git(&["add", "-A"]);
-        self.project.git(&["commit", "-q", "-m", message]);
+        self.project.git(&["commit", "-q", "--allow-empty", "-m", message]);
     }
 
     /// Edits a file and commits it.

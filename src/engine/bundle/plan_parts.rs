@@ -16,8 +16,8 @@ const CONFIGURATION: &str = "tfconfig/";
 const MANIFEST: &str = "tfconfig/modules.json";
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 const PLAN: &str = "tfplan";
-/// The state as it was found, before anything was refreshed.
-const STATE: &str = "tfstate-prev";
+/// The state as it was refreshed; of the two only this one says which state it is.
+const STATE: &str = "tfstate";
 
 /// The field of a plan that holds the backend, in the numbering of tofu's `planfile.proto`.
 const BACKEND_FIELD: u64 = 13;

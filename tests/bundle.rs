@@ -5,12 +5,12 @@
     clippy::disallowed_methods,
     clippy::panic,
     clippy::unwrap_used,
+    dead_code,
     reason = "the product's rules, not the tests'"
 )]
 
 mod support;
 #[path = "support/tools.rs"]
-#[allow(dead_code, reason = "each test file uses its own part")]
 mod tools;
 
 #[path = "bundle/damaged.rs"]

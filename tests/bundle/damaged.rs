@@ -17,22 +17,28 @@ fn repository() -> (Repository, Vec<u8>) {
 fn a_bundle_with_a_changed_bit_or_a_missing_end_is_refused() {
     let (repository, good) = repository();
     let (checkout, bundle) = (repository.clone_as("apply"), repository.beside("plan.bundle"));
-    let seed = rand::random();
-    println!("seed {seed}");
+    let seed: u64 = rand::random();
     let mut random = rand::rngs::StdRng::seed_from_u64(seed);
     let header = good.windows(3).position(|part| part == b"---").unwrap();
 
     for round in 0..24 {
         let mut bytes = good.clone();
-        let at = if round % 2 == 0 { random.gen_range(0..header + 60) } else { random.gen_range(0..good.len()) };
+        let at =
+            if round % 2 == 0 { random.gen_range(0..header + 60) } else { random.gen_range(0..good.len()) };
         match round % 3 {
             0 => bytes.truncate(at),
             _ => bytes[at] ^= 1 << random.gen_range(0..8),
         }
         std::fs::write(&bundle, &bytes).unwrap();
         let refused = repository.apply_in(&checkout, "--bundle ../plan.bundle --yes");
-        assert!([Some(1), Some(77)].contains(&refused.code), "byte {at}\n{refused}");
-        assert!(refused.stderr.contains("../plan.bundle") && refused.stderr.contains("damaged"), "{refused}");
+        assert!(
+            [Some(1), Some(77)].contains(&refused.code),
+            "seed {seed}, round {round}, byte {at}\n{refused}"
+        );
+        assert!(
+            refused.stderr.contains("../plan.bundle") && refused.stderr.contains("damaged"),
+            "seed {seed}\n{refused}"
+        );
     }
     assert_eq!((repository.output("x"), repository.output("y")), (String::new(), String::new()));
 

@@ -64,7 +64,8 @@ fn a_deferred_stack_is_left_and_named_with_the_next_step() {
 #[test]
 fn what_depends_on_a_deferred_stack_is_left_too_and_a_higher_layer_alone_is_not() {
     let repository = repository().stack("03-c/after", PRODUCER).stack("03-c/other", PRODUCER);
-    let config = repository.project.read("infra.yaml") + "  \"03-c/after\": { depends_on: [02-b/consumer] }\n";
+    let config =
+        repository.project.read("infra.yaml") + "  \"03-c/after\": { depends_on: [02-b/consumer] }\n";
     repository.edit("infra.yaml", &config);
     repository.plan("--all --bundle ../plan.bundle").succeeds();
 
@@ -97,7 +98,10 @@ fn a_provisional_plan_that_comes_out_otherwise_is_left_and_never_applied() {
     assert_eq!(applied.result_of("01-a/producer"), "succeeded");
     assert_eq!(applied.result_of("02-b/consumer"), "skipped");
     let applied = applied.stderr_has("not what was shown");
-    assert_eq!((repository.output("producer"), repository.output("consumer")), ("pve2".into(), "pve1".into()));
+    assert_eq!(
+        (repository.output("producer"), repository.output("consumer")),
+        ("pve2".into(), "pve1".into())
+    );
     let advice = applied.advice("plan 02-b/consumer --bundle");
     repository.plan(advice.strip_prefix("plan ").unwrap()).succeeds();
     repository.apply("--bundle ../plan.bundle").succeeds();
@@ -111,7 +115,10 @@ fn a_provisional_plan_without_changes_that_gets_some_is_left_too() {
     let applied = repository.apply("--bundle ../plan.bundle --json").exits(1);
 
     assert_eq!(applied.result_of("02-b/consumer"), "skipped");
-    assert_eq!((repository.output("producer"), repository.output("consumer")), ("pve2".into(), "pve1".into()));
+    assert_eq!(
+        (repository.output("producer"), repository.output("consumer")),
+        ("pve2".into(), "pve1".into())
+    );
 }
 
 #[test]
@@ -120,7 +127,10 @@ fn a_provisional_plan_that_still_does_what_was_planned_goes_on() {
 
     repository.apply("--bundle ../plan.bundle").succeeds();
 
-    assert_eq!((repository.output("producer"), repository.output("consumer")), ("pve2".into(), "fixed".into()));
+    assert_eq!(
+        (repository.output("producer"), repository.output("consumer")),
+        ("pve2".into(), "fixed".into())
+    );
 }
 
 #[test]

@@ -102,7 +102,10 @@ fn what_was_passed_on_to_the_plan_counts_only_if_apply_says_it_too() {
 fn a_plan_of_other_files_is_refused_though_its_record_names_those_of_the_checkout() {
     let (repository, bundle) = changed();
     let mark = repository.beside("mark");
-    let evil = format!("two\"\n}}\n\nresource \"terraform_data\" \"evil\" {{\n  provisioner \"local-exec\" {{\n    command = \"touch {}\"\n  }}\n  input = \"x", mark.display());
+    let evil = format!(
+        "two\"\n}}\n\nresource \"terraform_data\" \"evil\" {{\n  provisioner \"local-exec\" {{\n    command = \"touch {}\"\n  }}\n  input = \"x",
+        mark.display()
+    );
     let checkout = repository.project.read(X);
     repository.project.write(X, &checkout.replacen("two", &evil, 1));
     let plan = made_by_hand(&repository, "");
@@ -129,13 +132,19 @@ fn a_comment_in_the_configuration_inside_is_a_difference() {
 fn a_manifest_of_modules_that_leads_elsewhere_is_refused() {
     let module = "resource \"terraform_data\" \"m\" {}\n";
     let uses = format!("{STACK}\nmodule \"m\" {{\n  source = \"../../modules/m\"\n}}\n");
-    let repository = Repository::new().stack("01-a/x", &uses).file("infrastructure/modules/m/main.tf", module);
+    let repository =
+        Repository::new().stack("01-a/x", &uses).file("infrastructure/modules/m/main.tf", module);
     let repository = repository.committed();
     repository.plan("x --bundle ../plan.bundle").succeeds();
     let bundle = repository.beside("plan.bundle");
     let plan = repository.beside("evil.tfplan");
     std::fs::write(&plan, plan_in(&repository, &bundle)).unwrap();
-    rewrite(&plan, "tfconfig/modules.json", "../../modules/m\",\n    \"Dir\": \"../../modules/m", "../../modules/m\",\n    \"Dir\": \"/tmp/evil");
+    rewrite(
+        &plan,
+        "tfconfig/modules.json",
+        "../../modules/m\",\n    \"Dir\": \"../../modules/m",
+        "../../modules/m\",\n    \"Dir\": \"/tmp/evil",
+    );
     smuggle(&repository, &bundle, &plan);
 
     let refused = repository.apply("--bundle ../plan.bundle").exits(1);
@@ -158,7 +167,8 @@ with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as plan:
             data = data.replace(old.encode(), new.encode())
         plan.writestr(name, data)
 ";
-    let done = Command::new("python3").args(["-c", SCRIPT]).arg(plan).args([entry, old, new]).output().unwrap();
+    let done =
+        Command::new("python3").args(["-c", SCRIPT]).arg(plan).args([entry, old, new]).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
@@ -203,8 +213,11 @@ fn what_a_bundle_says_of_its_state_and_its_tofu_does_not_help_it() {
 #[test]
 fn a_bundle_of_another_stack_or_another_project_is_refused() {
     let config = format!("{CONFIG}stacks:\n  \"01-a/y\": {{ env: {{ TF_VAR_word: \"one\" }} }}\n");
-    let repository =
-        Repository::new().stack("01-a/x", STACK).stack("01-a/y", STACK).file("infra.yaml", &config).committed();
+    let repository = Repository::new()
+        .stack("01-a/x", STACK)
+        .stack("01-a/y", STACK)
+        .file("infra.yaml", &config)
+        .committed();
     repository.plan("y --bundle ../plan.bundle").succeeds();
     let bundle = repository.beside("plan.bundle");
     forge(&repository, &bundle, |content| content["plans"][0]["stack"] = json!("01-a/x"));

@@ -40,7 +40,8 @@ fn without_a_recipient_nothing_is_planned_and_the_advice_works() {
 
     let refused = run(&repository, "plan x --bundle ../plan.bundle", &[]).exits(77);
 
-    let refused = refused.stderr_has("for whom").stderr_has("INFRA_BUNDLE_RECIPIENTS").stderr_lacks("planning");
+    let refused =
+        refused.stderr_has("for whom").stderr_has("INFRA_BUNDLE_RECIPIENTS").stderr_lacks("planning");
     assert!(!repository.beside("plan.bundle").exists());
     run(&repository, &refused.advice("secrets keygen"), &[]).succeeds();
     run(&repository, "plan x --bundle ../plan.bundle", &[]).succeeds();
@@ -65,14 +66,18 @@ fn recipients_come_from_the_first_place_that_names_some() {
     };
 
     opens(&[], 4);
-    repository.project.write(".sops.yaml", &format!("creation_rules:\n  - path_regex: \\.sops\\.yaml$\n    age: {}\n", of(3)));
+    repository.project.write(
+        ".sops.yaml",
+        &format!("creation_rules:\n  - path_regex: \\.sops\\.yaml$\n    age: {}\n", of(3)),
+    );
     opens(&[], 3);
     opens(&[("SOPS_AGE_RECIPIENTS", of(2))], 2);
     repository.project.write("infra.yaml", &format!("{CONFIG}bundle: {{ recipients: [{}] }}\n", of(1)));
     opens(&[("SOPS_AGE_RECIPIENTS", of(2))], 1);
     opens(&[("SOPS_AGE_RECIPIENTS", of(2)), ("INFRA_BUNDLE_RECIPIENTS", of(0))], 0);
 
-    let odd = run(&repository, "plan x --bundle ../plan.bundle", &[("INFRA_BUNDLE_RECIPIENTS", "age1nonsense")]);
+    let odd =
+        run(&repository, "plan x --bundle ../plan.bundle", &[("INFRA_BUNDLE_RECIPIENTS", "age1nonsense")]);
     odd.exits(77).stderr_has("`age1nonsense` is no recipient").stderr_has("INFRA_BUNDLE_RECIPIENTS");
 }
 

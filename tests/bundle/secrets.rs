@@ -50,8 +50,11 @@ fn a_secret_that_changed_voids_the_plan_and_one_that_is_only_encrypted_anew_does
     let file = "infrastructure/secrets.sops.yaml";
     let before = repository.project.read(file);
 
-    infra(&repository, &format!("secrets set {file} [\"token\"] \"other\"").replace("\"other\"", "\"other-token\""))
-        .succeeds();
+    infra(
+        &repository,
+        &format!("secrets set {file} [\"token\"] \"other\"").replace("\"other\"", "\"other-token\""),
+    )
+    .succeeds();
     let refused = infra(&repository, "apply --bundle ../plan.bundle").exits(1);
     refused.stderr_has("`01-a/x`").stderr_has(&format!("`{file}` differs")).stderr_lacks("other-token");
 

@@ -46,7 +46,10 @@ fn every_kind_of_source_is_compared_and_the_refusal_names_the_file() {
         let edited = if path.ends_with("main.tf") { before.clone().unwrap() + text } else { text.to_owned() };
         write(&checkout, path, &edited);
         let refused = repository.apply_in(&checkout, "--bundle ../plan.bundle --yes").exits(1);
-        refused.stderr_has("the plan of `01-a/x` in the bundle is stale").stderr_has(path).stderr_has("differ");
+        refused
+            .stderr_has("the plan of `01-a/x` in the bundle is stale")
+            .stderr_has(path)
+            .stderr_has("differ");
         match before {
             Some(text) => write(&checkout, path, &text),
             None => std::fs::remove_file(checkout.join(path)).unwrap(),
@@ -136,7 +139,10 @@ fn a_protected_stack_loses_nothing_without_a_word() {
     let repository = Repository::new().stack("01-a/x", STACK).file("infra.yaml", &config).committed();
     repository.plan("x --bundle ../first.bundle").succeeds();
     repository.apply("--bundle ../first.bundle").succeeds();
-    repository.edit("infrastructure/01-a/x/main.tf", "terraform {\n  backend \"http\" {}\n}\n\noutput \"thing\" {\n  value = \"gone\"\n}\n");
+    repository.edit(
+        "infrastructure/01-a/x/main.tf",
+        "terraform {\n  backend \"http\" {}\n}\n\noutput \"thing\" {\n  value = \"gone\"\n}\n",
+    );
     let planned = repository.plan("x --bundle ../plan.bundle").succeeds();
 
     repository.apply("--bundle ../plan.bundle --yes").exits(1).stderr_has("--allow-destroy");
@@ -149,7 +155,8 @@ fn a_protected_stack_loses_nothing_without_a_word() {
 
 #[test]
 fn a_stack_that_fails_midway_is_told_with_what_was_applied_and_what_is_left() {
-    let failing = STACK.replace("var.word\n", "var.word\n  provisioner \"local-exec\" {\n    command = \"exit 3\"\n  }\n");
+    let failing = STACK
+        .replace("var.word\n", "var.word\n  provisioner \"local-exec\" {\n    command = \"exit 3\"\n  }\n");
     let repository =
         Repository::new().stack("01-a/x", STACK).stack("02-b/y", &failing).stack("03-c/z", STACK).committed();
     repository.plan("--all --bundle ../plan.bundle").succeeds();
@@ -164,7 +171,10 @@ fn a_stack_that_fails_midway_is_told_with_what_was_applied_and_what_is_left() {
 
 #[test]
 fn an_interrupted_apply_leaves_no_lock_and_says_what_is_left() {
-    let slow = STACK.replace("var.word\n", "var.word\n  provisioner \"local-exec\" {\n    command = \"touch started; sleep 2\"\n  }\n");
+    let slow = STACK.replace(
+        "var.word\n",
+        "var.word\n  provisioner \"local-exec\" {\n    command = \"touch started; sleep 2\"\n  }\n",
+    );
     let repository = Repository::new().stack("01-a/x", &slow).stack("02-b/y", STACK).committed();
     repository.plan("--all --bundle ../plan.bundle").succeeds();
     let checkout = repository.clone_as("apply");

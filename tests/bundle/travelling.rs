@@ -45,12 +45,16 @@ fn a_bundle_without_changes_is_applied_without_doing_anything() {
 
 #[test]
 fn the_bundles_of_a_matrix_go_in_together_in_the_order_of_the_project() {
-    let below = STACK.replace("var.word\n", "var.word\n  provisioner \"local-exec\" {\n    command = \"sleep 1\"\n  }\n");
+    let below = STACK
+        .replace("var.word\n", "var.word\n  provisioner \"local-exec\" {\n    command = \"sleep 1\"\n  }\n");
     let repository = Repository::new().stack("01-a/x", &below).stack("02-b/y", STACK).committed();
     repository.plan("y --bundle ../y.bundle").succeeds();
     repository.plan("x --bundle ../x.bundle").succeeds();
 
-    repository.apply("--bundle ../y.bundle --bundle ../x.bundle --bundle ../y.bundle").exits(1).stderr_has("twice");
+    repository
+        .apply("--bundle ../y.bundle --bundle ../x.bundle --bundle ../y.bundle")
+        .exits(1)
+        .stderr_has("twice");
     std::fs::copy(repository.beside("y.bundle"), repository.beside("z.bundle")).unwrap();
     let two = repository.apply("--bundle ../y.bundle --bundle ../z.bundle --json").exits(1);
     assert!(two.json()["error"]["message"].as_str().unwrap().contains("`02-b/y` is in two bundles"));
@@ -64,9 +68,12 @@ fn the_bundles_of_a_matrix_go_in_together_in_the_order_of_the_project() {
 
 #[test]
 fn a_bundle_of_another_tofu_is_refused_and_both_versions_are_named() {
-    let version = |version: &str| format!("name: lab\nstate: {{ store: ../states }}\ntofu: {{ version: \"{version}\" }}\n");
+    let version = |version: &str| {
+        format!("name: lab\nstate: {{ store: ../states }}\ntofu: {{ version: \"{version}\" }}\n")
+    };
     older_tofu();
-    let repository = Repository::new().stack("01-a/x", STACK).file("infra.yaml", &version("1.11.14")).committed();
+    let repository =
+        Repository::new().stack("01-a/x", STACK).file("infra.yaml", &version("1.11.14")).committed();
     repository.plan("--all --bundle ../old.bundle").succeeds();
 
     let newer = repository.clone_as("newer");
@@ -138,7 +145,11 @@ fn workspaces_and_fetched_modules_may_lie_elsewhere_in_another_checkout() {
     let repository = Repository::new().stack("01-a/x", STACK);
     let module = repository.beside("module");
     std::fs::create_dir(&module).unwrap();
-    std::fs::write(module.join("main.tf"), "resource \"terraform_data\" \"m\" {\n  input = \"${path.module}\" != \"\"\n}\n").unwrap();
+    std::fs::write(
+        module.join("main.tf"),
+        "resource \"terraform_data\" \"m\" {\n  input = \"${path.module}\" != \"\"\n}\n",
+    )
+    .unwrap();
     let git = |args: &[&str]| {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=t", "-c", "user.email=t@localhost"]).args(args).current_dir(&module);
@@ -149,7 +160,7 @@ fn workspaces_and_fetched_modules_may_lie_elsewhere_in_another_checkout() {
     git(&["commit", "-q", "-m", "module"]);
     let source = format!("{STACK}\nmodule \"m\" {{\n  source = \"git::file://{}\"\n}}\n", module.display());
     let workspaces = "stacks:\n  \"01-a/x\":\n    workspaces: { dev: {}, prod: {} }\n";
-    let config = format!("{}{workspaces}", CONFIG);
+    let config = format!("{CONFIG}{workspaces}");
     let repository = repository.stack("01-a/x", &source).file("infra.yaml", &config).committed();
 
     repository.plan("x@dev --bundle ../plan.bundle").succeeds();

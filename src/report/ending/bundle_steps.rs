@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::stack_choice::argument;
-use crate::model::{RunCommand, RunReport, StackReport, StackResult};
+use crate::model::{RunCommand, RunReport, StackError, StackReport, StackResult};
 
 /// What a person may do about bundles: their flags, and whether applying them loses something protected.
 pub struct BundleEnd<'a> {
@@ -53,11 +53,16 @@ impl BundleEnd<'_> {
         use StackResult::{Deferred, Failed, Interrupted, Skipped};
         let open = self.with(&[Failed, Skipped, Interrupted, Deferred]);
         let begun = self.with(&[Failed, Interrupted]);
-        match (open.is_empty(), begun.is_empty()) {
-            (true, _) => None,
-            (false, true) => Some(format!("plan what is left: {}", self.plan(&open))),
-            (false, false) => Some(format!("fix what failed, then plan what is left: {}", self.plan(&open))),
-        }
+        let is_stale = |stack: &&&StackReport| {
+            stack.error.as_ref().is_some_and(|error| error.code.as_deref() == Some(StackError::STALE_PLAN))
+        };
+        let words = match (begun.iter().all(|stack| is_stale(&stack)), begun.is_empty()) {
+            _ if open.is_empty() => return None,
+            (_, true) => "plan what is left",
+            (true, false) => "plan again",
+            (false, false) => "fix what failed, then plan what is left",
+        };
+        Some(format!("{words}: {}", self.plan(&open)))
     }
 
     fn plan(&self, stacks: &[&StackReport]) -> String {

@@ -9,6 +9,8 @@
     reason = "the product's rules, not the tests'"
 )]
 
+#[path = "support/provider.rs"]
+mod provider;
 mod support;
 #[path = "support/tools.rs"]
 mod tools;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::jobs::{CONFIG, Repository, STACK};
-use crate::support::Running;
+use crate::provider;
+use crate::support::{Running, tofu};
 
 const MODULE: &str = "resource \"terraform_data\" \"m\" {\n  input = \"m\"\n}\n";
 
@@ -189,4 +190,43 @@ fn an_interrupted_apply_leaves_no_lock_and_says_what_is_left() {
     ended.stderr_has("02-b/y").stderr_has("--bundle ../plan.bundle");
     assert_eq!(repository.output("y"), "");
     assert_eq!(repository.project.locks(), Vec::<serde_json::Value>::new());
+}
+
+/// A stack with a real provider from a mirror.
+const PROVIDED: &str = r#"
+terraform {
+  backend "http" {}
+  required_providers {
+    time = { source = "hashicorp/time" }
+  }
+}
+
+resource "time_sleep" "moment" {
+  create_duration = "1s"
+}
+
+output "thing" {
+  value = time_sleep.moment.create_duration
+}
+"#;
+
+#[test]
+fn a_lock_file_counts_whether_it_is_committed_or_made_by_each_job() {
+    let repository = Repository::new().stack("01-a/x", PROVIDED).committed();
+    let settings = provider::mirror(&repository.beside(""), tofu(), provider::Layout::Unpacked);
+    let project = repository.project.env("TF_CLI_CONFIG_FILE", settings.to_str().unwrap());
+    let repository = Repository { project, ..repository };
+    let lock = "infrastructure/01-a/x/.terraform.lock.hcl";
+
+    repository.plan("x --bundle ../plan.bundle").succeeds();
+    assert!(repository.project.has(lock));
+    repository.commit("nothing that git knows but the lock file");
+    let checkout = repository.clone_as("apply");
+    write(&checkout, lock, &repository.project.read(lock).replace("hashes", "# edited\n  hashes"));
+    let refused = repository.apply_in(&checkout, "--bundle ../plan.bundle").exits(1);
+    refused.stderr_has(&format!("`{lock}` differs"));
+
+    std::fs::remove_file(checkout.join(lock)).unwrap();
+    repository.apply_in(&checkout, "--bundle ../plan.bundle").succeeds();
+    assert_eq!(repository.output("x"), "1s");
 }

@@ -13,7 +13,7 @@ use super::finish::report;
 use super::ordered::{PendingPlan, PendingPlans, those};
 use super::side_by_side::{Turn, work_through};
 use crate::engine::bundle::BundleUse;
-use crate::engine::calls::Stop;
+use crate::engine::calls::{Retries, Stop};
 use crate::engine::plan::SavedPlans;
 use crate::engine::stack::{Found, Planned, StackLife, Upstream};
 use crate::error::Error;
@@ -168,7 +168,11 @@ impl StackLife<'_> {
         if let BundleUse::Apply(bundles) = &self.options.bundle {
             let id = &self.run.stack.id;
             return match (bundles.plan_of(id), bundles.deferral_of(id)) {
-                (Some(plan), _) => Ok(Standing::Ready(Box::new(self.prove(bundles, plan).await?))),
+                (Some(plan), _) => {
+                    let mut retries = Retries::of(self.session, id);
+                    let planned = retries.run(async || self.prove(bundles, plan).await).await?;
+                    Ok(Standing::Ready(Box::new(planned)))
+                }
                 (None, reason) => Ok(Standing::Deferred(reason.unwrap_or_default().to_owned())),
             };
         }

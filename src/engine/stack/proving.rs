@@ -14,7 +14,7 @@ use crate::engine::bundle::{Bundles, OpenedPlan, PlanParts};
 use crate::engine::calls::Stop;
 use crate::engine::plan::{PlanRecord, SavedPlans, differences, left_out};
 use crate::error::{Error, Result};
-use crate::model::{PlanDifference, StackError, StackId};
+use crate::model::{PlanDifference, StackError, StackId, without_dots};
 
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 
@@ -50,7 +50,7 @@ impl StackLife<'_> {
         self.check_files()?;
         let now = || self.sources(&opened.key, bundles.files());
         // Where no lock file is committed, `init` makes it, there as here.
-        let lock = self.run.stack.path.join(LOCK_FILE).display().to_string();
+        let lock = without_dots(&self.run.stack.path.join(LOCK_FILE)).display().to_string();
         let found = now()?;
         let is_locked = found.has(&lock);
         let then = if is_locked { plan.sources.clone() } else { plan.sources.clone().without(&lock) };

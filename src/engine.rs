@@ -7,6 +7,7 @@
 //! decides for a person.
 
 mod applied;
+mod bundle;
 mod calls;
 mod plan;
 mod run;
@@ -19,6 +20,7 @@ mod state_work;
 mod variables;
 
 pub use applied::{RemovedStack, fetch_copies, is_copy, recorded_edges, removed_stacks};
+pub use bundle::{Bundle, BundleMaker, BundleUse, Bundles};
 pub use calls::{HolderLife, LeftBehind, UnsavedFile, left_behind, life_of_holder, unsaved_file};
 pub use plan::{PlanRecord, Provenance, SavedPlans, Verdict};
 pub use run::{Approval, GivenFiles, RunChoice, RunOptions, WhenToInit, resolve_run_plan, run};

@@ -171,6 +171,13 @@ impl Error {
         Self::new(Kind::Interrupted, message)
     }
 
+    /// Returns it with another message; all else stays.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
+        self
+    }
+
     /// Adds a stable name, shown as `error[name]` and used as the kind in JSON.
     #[must_use]
     pub fn code(mut self, code: &'static str) -> Self {

@@ -14,6 +14,7 @@ mod hints;
 mod install;
 mod locate;
 mod messages;
+mod plan_envelope;
 mod providers;
 pub mod registry;
 mod terms;
@@ -33,6 +34,7 @@ pub use locate::{find, install, locate, named_path, search};
 pub use messages::{
     Message, framed_diagnostic, is_problem, progress_of, read_message, validation_diagnostics,
 };
+pub use plan_envelope::{PlanKey, seal_plan_with};
 pub use providers::with_plugin_cache;
 pub use terms::{Operator, Term, split as split_term};
 pub use variables::{Assignment, VariableSource, collect_literals, to_tfvars};

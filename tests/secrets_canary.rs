@@ -353,6 +353,16 @@ fn plan_apply_and_destroy_with_an_encrypted_state_write_no_secret_anywhere() {
 }
 
 #[test]
+fn a_bundle_is_made_and_applied_without_a_secret_in_any_write() {
+    let scene = Scene::new("auto");
+
+    scene.runs_clean("plan --bundle plan.bundle -v");
+    scene.runs_clean("apply --bundle plan.bundle -v");
+
+    assert_eq!(scene.project.resources("x").len(), 1);
+}
+
+#[test]
 fn a_rotation_writes_no_secret_either() {
     let scene = Scene::new("auto");
     scene.runs_clean("apply --yes");

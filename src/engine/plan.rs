@@ -17,7 +17,7 @@ pub(super) use document_mask::mask_document;
 pub(super) use old_values::{hide_old_values, hide_old_values_in};
 pub(super) use plan_attributes::details_in;
 pub(super) use plan_changes::{changes_in, complete};
-pub(super) use plan_diff::differences;
+pub(super) use plan_diff::{differences, left_out};
 pub(super) use plan_json::read_plan;
 pub use provenance::{Provenance, Verdict};
 pub(super) use provenance::{prove, untrusted};

@@ -2,6 +2,7 @@
 //! states, keys of plans, the requests to stop. Begin at [`Session::open`].
 
 mod environment;
+mod plan_bytes;
 mod plan_calls;
 mod plan_keys;
 mod progress;
@@ -16,5 +17,5 @@ pub(super) use plan_keys::PlanHome;
 pub use plan_keys::can_bind_plans;
 pub use repository::Surroundings;
 pub use shared::{Session, SessionParts, StateNeed};
-pub(super) use source::{source_files, source_fingerprint};
+pub(super) use source::{file_fingerprint, source_files, source_fingerprint};
 pub(super) use surroundings::{change_around, surroundings};

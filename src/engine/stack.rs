@@ -1,6 +1,7 @@
 //! The life of one stack in a run: init → plan → approve → apply. Begin at [`StackLife`].
 
 mod applying;
+mod bundling;
 mod checks;
 mod foreign_plan;
 mod init;
@@ -8,6 +9,7 @@ mod kept_selection;
 mod life;
 mod planning;
 mod prepared;
+mod proving;
 mod saved_plans;
 mod shown_plan;
 mod staleness;

@@ -39,6 +39,8 @@ pub struct Project {
     pub begun: BTreeSet<StackId>,
     /// How runs behave.
     pub run: RunSettings,
+    /// Who can open the bundles that are made of plans: age or ssh public keys.
+    pub bundle_recipients: Vec<String>,
     /// How many stacks of a pool run at once.
     pub pools: BTreeMap<String, usize>,
     /// Where types of resources keep what an inventory wants, beside those that are known.

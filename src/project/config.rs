@@ -38,6 +38,16 @@ pub struct InfraConfig {
     pub inventory: InventoryConfig,
     /// What `infra lint` judges.
     pub lint: LintConfig,
+    /// Who can open the bundles that `plan --bundle` makes.
+    pub bundle: BundleConfig,
+}
+
+/// Who can open the bundles that `plan --bundle` makes.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BundleConfig {
+    /// age or ssh public keys; each of them alone opens a bundle. `INFRA_BUNDLE_RECIPIENTS` goes before.
+    pub recipients: Vec<String>,
 }
 
 /// Which OpenTofu runs.

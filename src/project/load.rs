@@ -185,7 +185,8 @@ fn check_pool(pool: &Spanned<String>, config: &InfraConfig, source: &YamlSource<
 }
 
 fn project(root: &Path, config: InfraConfig) -> Project {
-    let InfraConfig { name, tofu, configure, secrets, state, stacks, pools, run, inventory, lint } = config;
+    let InfraConfig { name, tofu, configure, secrets, state, stacks, pools, run, inventory, lint, bundle } =
+        config;
     let name = name.filter(|name| !name.trim().is_empty());
     Project {
         root: root.to_path_buf(),
@@ -216,6 +217,7 @@ fn project(root: &Path, config: InfraConfig) -> Project {
         pools: pools.into_iter().map(|(name, size)| (name, usize::from(size.get()))).collect(),
         inventory: inventory.into_rules(),
         lint: lint.settings(),
+        bundle_recipients: bundle.recipients,
         borrowed_dir: None,
     }
 }

@@ -1,5 +1,6 @@
 //! The end of a run: the table of results, common causes told once, and what to do next.
 
+mod bundle_steps;
 mod causes;
 mod comparable_error;
 mod next_steps;

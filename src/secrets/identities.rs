@@ -7,6 +7,7 @@
 
 mod fresh;
 mod key;
+mod message;
 mod recipient;
 mod sources;
 
@@ -18,6 +19,7 @@ use zeroize::Zeroizing;
 
 use self::key::{Key, Locked, Parsed};
 pub use fresh::FreshKey;
+pub use message::{encrypt_for, is_message};
 pub use recipient::Recipient;
 pub(crate) use sources::is_outside;
 pub use sources::{FoundKeys, Sources, load};

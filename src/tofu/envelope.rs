@@ -25,7 +25,7 @@ const ITERATIONS: u32 = 600_000;
 const KEY_LENGTH: usize = 32;
 
 /// How many bytes stand before the ciphertext.
-const NONCE: usize = 12;
+pub(super) const NONCE: usize = 12;
 
 /// The most rounds of key derivation that are done for a file that asks for them.
 const MOST_ITERATIONS: u32 = 10_000_000;
@@ -117,29 +117,41 @@ pub fn open_state(bytes: &[u8], passphrase: Option<&str>) -> Result<Zeroizing<Ve
 pub fn seal_state(plain: &[u8], key: &StateKey) -> Result<Vec<u8>> {
     let state: Value =
         serde_json::from_slice(plain).map_err(|error| Error::invalid("it is no state").because(error))?;
-    let (mut salt, mut nonce) = ([0; KEY_LENGTH], [0; NONCE]);
-    for random in [salt.as_mut_slice(), nonce.as_mut_slice()] {
-        fill_random(random)?;
-    }
+    let (meta, data) = seal_with_passphrase(plain, key)?;
+    let envelope = json!({
+        "serial": state["serial"],
+        "lineage": state["lineage"],
+        "meta": meta,
+        "encrypted_data": data,
+        "encryption_version": "v0",
+    });
+    Ok(envelope.to_string().into_bytes())
+}
+
+/// Encrypts with a key that is derived anew from a passphrase; returns how it is derived, and the rest.
+pub(super) fn seal_with_passphrase(plain: &[u8], key: &StateKey) -> Result<(Value, String)> {
+    let mut salt = [0; KEY_LENGTH];
+    fill_random(&mut salt)?;
     let parameters = Derivation {
         salt: STANDARD.encode(salt),
         iterations: ITERATIONS,
         hash_function: "sha512".to_owned(),
         key_length: KEY_LENGTH,
     };
-    let derived = derive(key.passphrase(), &parameters)?;
-    let cipher = Aes256Gcm::new_from_slice(derived.as_slice()).map_err(|_| unknown())?;
-    let sealed = cipher.encrypt(Nonce::from_slice(&nonce), plain).map_err(|_| unknown())?;
+    let data = seal_data(plain, &derive(key.passphrase(), &parameters)?)?;
     let parameters = serde_json::to_vec(&parameters)
         .map_err(|error| Error::bug("the parameters of a key have no JSON form").because(error))?;
-    let envelope = json!({
-        "serial": state["serial"],
-        "lineage": state["lineage"],
-        "meta": {format!("key_provider.pbkdf2.{}", key.name()): STANDARD.encode(parameters)},
-        "encrypted_data": STANDARD.encode([&nonce[..], &sealed].concat()),
-        "encryption_version": "v0",
-    });
-    Ok(envelope.to_string().into_bytes())
+    let name = format!("key_provider.pbkdf2.{}", key.name());
+    Ok((json!({name: STANDARD.encode(parameters)}), data))
+}
+
+/// Encrypts as tofu does: a nonce, the ciphertext and its tag.
+pub(super) fn seal_data(plain: &[u8], key: &[u8]) -> Result<String> {
+    let mut nonce = [0; NONCE];
+    fill_random(&mut nonce)?;
+    let cipher = Aes256Gcm::new_from_slice(key).map_err(|_| unknown())?;
+    let sealed = cipher.encrypt(Nonce::from_slice(&nonce), plain).map_err(|_| unknown())?;
+    Ok(STANDARD.encode([&nonce[..], &sealed].concat()))
 }
 
 fn derivation(value: &Value) -> Option<Derivation> {

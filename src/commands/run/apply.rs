@@ -18,6 +18,7 @@ use crate::model::RunCommand;
 ///   infra apply --all --yes         everything as it is now, without a question
 ///   infra apply --all --saved       exactly the plans that `infra plan --all` saved
 ///   infra apply --all --plan-dir D  exactly those of `infra plan --all --out-dir D`
+///   infra apply --bundle F          exactly those of `infra plan --bundle F` of another job
 ///   infra apply --resume --yes      what the last apply left undone
 ///
 /// Plans that `infra plan` saved are taken as they are where they still fit; what no longer
@@ -46,6 +47,9 @@ pub struct ApplyArgs {
     /// Apply exactly the plans that were saved in this folder, as with `--saved`
     #[arg(long, value_name = "D", help_heading = SAVED_PLANS)]
     plan_dir: Option<PathBuf>,
+    /// Apply exactly the plans of this file of `plan --bundle`, once they are proven to fit; repeatable
+    #[arg(long, value_name = "FILE", help_heading = SAVED_PLANS, conflicts_with_all = ["plan_dir", "resume"])]
+    bundle: Vec<PathBuf>,
     /// Let protected stacks lose resources without a question
     #[arg(long)]
     allow_destroy: bool,
@@ -58,7 +62,8 @@ pub struct ApplyArgs {
 pub async fn run(args: ApplyArgs, context: &Context) -> Result<Exit> {
     let request = Request {
         yes: args.yes,
-        saved: args.saved || args.plan_dir.is_some(),
+        saved: args.saved || args.plan_dir.is_some() || !args.bundle.is_empty(),
+        bundles: args.bundle,
         plans_dir: args.plan_dir.map(|dir| context.cwd.join(dir)),
         allow_destroy: args.allow_destroy,
         details: args.shown.details,

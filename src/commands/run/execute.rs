@@ -2,6 +2,7 @@
 //! `plan`, `apply`, `destroy` and `up` share.
 
 mod begin;
+mod bundles;
 mod can_ask;
 mod chosen_stacks;
 mod dependents;
@@ -20,6 +21,7 @@ pub(in crate::commands) use self::request::{Request, RunArgs};
 pub(in crate::commands) use self::resume::may_live;
 
 use self::begin::shared_states;
+use self::bundles::Bundling;
 use self::can_ask::check_can_ask;
 use self::prepared::{Preparation, Prepared, new_run_id, prepare};
 use self::reports::{record_nothing, reports};
@@ -38,17 +40,20 @@ pub async fn execute(request: Request, context: &Context) -> Result<Exit> {
 
 /// Runs a request to its exit code and its report; there is none where nothing was run.
 pub async fn execute_to_report(mut request: Request, context: &Context) -> Result<(Exit, Option<RunReport>)> {
+    let bundling = Bundling::of(&mut request, context).await?;
     let prepared = match prepare(&mut request, context).await? {
         Preparation::Run(prepared) => prepared,
-        Preparation::Nothing => return Ok((end_without_run(&request, context).await?, None)),
+        Preparation::Nothing => return Ok((end_without_run(&request, context, &bundling).await?, None)),
         Preparation::Lost(exit) => return Ok((exit, None)),
     };
+    bundling.check(&prepared.chosen)?;
     if request.run.dry_run {
         return Ok((print(&prepared, &request, context).await?, None));
     }
     check_arguments(&request)?;
     check_can_ask(&prepared.plan, &request, context)?;
-    let report = run(&prepared, &request, context).await?;
+    let report = run(&prepared, &request, context, &bundling).await?;
+    bundling.end(&report, context)?;
     if request.run.json {
         print_report(&report, context);
     }
@@ -61,7 +66,7 @@ pub async fn look_again(mut request: Request, run_id: &str, context: &Context) -
         return Err(Error::bug("the stacks of a run are gone"));
     };
     let Prepared { workspace, plan, .. } = &*prepared;
-    let mut options = prepared.options(&request, context);
+    let mut options = prepared.options(&request, context, &Bundling::None);
     options.private_dir = workspace.project.runs_dir().join(run_id).join("plans");
     options.run_id = run_id.to_owned();
     let (events, messages) = Events::channel(context.clock);
@@ -88,8 +93,13 @@ async fn print(prepared: &Prepared, request: &Request, context: &Context) -> Res
 }
 
 /// Runs the engine and the reports side by side.
-async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Result<RunReport> {
-    let mut options = prepared.options(request, context);
+async fn run(
+    prepared: &Prepared,
+    request: &Request,
+    context: &Context,
+    bundling: &Bundling,
+) -> Result<RunReport> {
+    let mut options = prepared.options(request, context, bundling);
     let (events, messages) = Events::channel(context.clock);
     let (session, shut) = prepared.open(request, context, (events, &options)).await?;
     let check = match prepared.check(&session, (request, context), shut, &mut options).await {
@@ -113,7 +123,8 @@ async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Resul
 /// Ends where there is nothing to run: that is no run, and none is recorded, but of a plan.
 ///
 /// Whoever reads the newest plan later must not take an older one for it.
-async fn end_without_run(request: &Request, context: &Context) -> Result<Exit> {
+async fn end_without_run(request: &Request, context: &Context, bundling: &Bundling) -> Result<Exit> {
+    bundling.check(&[])?;
     context.terminal.note("no stacks, so nothing was run");
     let is_kept = request.command == RunCommand::Plan && !request.run.resume && !request.run.dry_run;
     let report = RunReport {
@@ -126,6 +137,9 @@ async fn end_without_run(request: &Request, context: &Context) -> Result<Exit> {
     };
     if is_kept {
         record_nothing(&report, request.mode, context).await?;
+    }
+    if !request.run.dry_run {
+        bundling.end(&report, context)?;
     }
     if request.run.json {
         print_report(&report, context);

@@ -18,6 +18,7 @@ use crate::tofu::call::PlanMode;
 ///   infra plan --all                every stack
 ///   infra plan k8s-prod -v          with everything tofu writes
 ///   infra plan --all --json         the report for a script
+///   infra plan --all --bundle F     the plans in one file, which the apply job alone can open
 ///   infra plan k8s-prod -- -target=terraform_data.x
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
@@ -31,6 +32,9 @@ pub struct PlanArgs {
     /// Save the plans in this folder
     #[arg(long, value_name = "D", help_heading = SAVED_PLANS)]
     out_dir: Option<PathBuf>,
+    /// Put the plans into this file, encrypted for whoever applies them with `apply --bundle`
+    #[arg(long, value_name = "FILE", help_heading = SAVED_PLANS, conflicts_with = "out_dir")]
+    bundle: Option<PathBuf>,
     /// Exit with 2 when there are changes
     #[arg(long, help_heading = OUTPUT)]
     detailed_exitcode: bool,
@@ -51,6 +55,7 @@ pub async fn run(args: PlanArgs, context: &Context) -> Result<Exit> {
     let request = Request {
         mode,
         plans_dir: args.out_dir.map(|dir| context.cwd.join(dir)),
+        bundle_file: args.bundle,
         detailed_exitcode: args.detailed_exitcode,
         details: args.shown.details,
         extra: args.extra,

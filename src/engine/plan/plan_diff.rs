@@ -38,6 +38,16 @@ pub fn differences(shown: &Value, now: &Value, mask: &dyn Mask) -> Vec<PlanDiffe
     found
 }
 
+/// Returns what one plan does that another leaves out, or does in another way; in words that may be shown.
+pub fn left_out(shown: &Value, now: &Value, mask: &dyn Mask) -> Vec<String> {
+    let (before, after) = (changes_of(shown), changes_of(now));
+    let secrets = PlanSecrets::of([shown, now], mask);
+    let is_left =
+        |(key, change): &(&Key, &Change<'_>)| after.get(*key).is_none_or(|now| now.action != change.action);
+    let left = before.iter().filter(is_left);
+    left.map(|(key, change)| format!("{} `{}`", change.action.sign(), secrets.masked(&key.0))).collect()
+}
+
 /// The address of a resource, and which of its left objects it is about.
 type Key = (String, String);
 

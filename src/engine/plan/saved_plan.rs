@@ -144,6 +144,23 @@ impl SavedPlans {
         crate::atomic_file::write(&self.record_path(&record.stack), &bytes)
     }
 
+    /// Returns the plan file as it lies there.
+    pub fn read(&self, stack: &StackId) -> Result<Vec<u8>> {
+        let plan = self.plan_path(stack);
+        let file = self.open(&plan, LARGEST_PLAN).and_then(|file| file.ok_or_else(|| DAMAGED.to_owned()));
+        let mut bytes = Vec::new();
+        let file = file.map_err(|why| stale(stack, &why).at(plan.display()))?;
+        file.take(LARGEST_PLAN).read_to_end(&mut bytes).map_err(io("read", &plan))?;
+        Ok(bytes)
+    }
+
+    /// Puts a plan file there, in the form that it is to lie in.
+    pub fn put(&self, stack: &StackId, plan: &[u8]) -> Result<PathBuf> {
+        let path = self.prepare(stack)?;
+        crate::atomic_file::write(&path, plan)?;
+        Ok(path)
+    }
+
     /// Returns the digest of the plan file.
     pub fn digest(&self, stack: &StackId) -> Result<Fingerprint> {
         let plan = self.plan_path(stack);

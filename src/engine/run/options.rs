@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::engine::bundle::BundleUse;
 use crate::model::{StackId, Staying};
 use crate::tofu::call::PlanMode;
 
@@ -44,6 +45,8 @@ pub struct RunOptions {
     pub init: WhenToInit,
     /// Where reviewed plans are saved and taken from.
     pub plans_dir: PathBuf,
+    /// Whether plans become a bundle, or come from some.
+    pub bundle: BundleUse,
     /// Where plans lie that only this run knows; nobody else may take them for reviewed.
     pub private_dir: PathBuf,
     /// How long tofu waits for a lock, in its own notation.

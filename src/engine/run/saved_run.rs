@@ -1,20 +1,23 @@
 //! Applying saved plans and nothing else: all are looked at before the first is applied.
 //!
 //! One that does not fit, and nothing is applied at all. A stack without a plan is named and
-//! left; one whose plan an earlier run carried out already has nothing to do. Begin at
+//! left; one whose plan an earlier run carried out already has nothing to do. Plans of bundles are looked
+//! at in the same way; what could not be planned into one is left with what depends on it. Begin at
 //! `check_saved`.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use super::conductor::{Conductor, Edges};
 use super::finish::report;
 use super::ordered::{PendingPlan, PendingPlans, those};
 use super::side_by_side::{Turn, work_through};
-use crate::engine::calls::Stop;
+use crate::engine::bundle::BundleUse;
+use crate::engine::calls::{Retries, Stop};
 use crate::engine::plan::SavedPlans;
 use crate::engine::stack::{Found, Planned, StackLife, Upstream};
 use crate::error::Error;
-use crate::model::{StackReport, StackResult, StackRun};
+use crate::model::{StackId, StackReport, StackResult, StackRun};
 
 /// How a stack stands before anything is applied.
 enum Standing {
@@ -24,6 +27,8 @@ enum Standing {
     Done,
     /// It has none, or one that does not count, for this reason.
     Unplanned(Option<&'static str>),
+    /// It could not be planned into its bundle, for this reason.
+    Deferred(String),
 }
 
 type Looked = Result<Standing, Stop>;
@@ -49,6 +54,7 @@ impl<'a> Conductor<'a> {
                 self.take_in(run, pending, standing);
             }
         }
+        self.leave_dependents(pending_plans);
         let foreign = |pending: &PendingPlan| {
             pending.has_changes() && pending.plan().is_some_and(|planned| planned.foreign)
         };
@@ -84,6 +90,7 @@ impl<'a> Conductor<'a> {
                 Some(Err(stop)) => self.finish_stopped(run, stop, now),
                 Some(Ok(Standing::Done)) => self.finish(run, done(run), now),
                 Some(Ok(Standing::Unplanned(why))) => self.finish(run, unplanned(run, why), now),
+                Some(Ok(Standing::Deferred(reason))) => self.finish(run, deferred(run, reason), now),
                 Some(Ok(Standing::Ready(planned))) if planned.record.is_empty() => {
                     self.finish(run, report(run, StackResult::NoChanges), now);
                 }
@@ -110,10 +117,37 @@ impl<'a> Conductor<'a> {
                 self.tally.borrow_mut().leave(&run.stack.id);
                 unplanned(run, why)
             }
+            Standing::Deferred(reason) => {
+                self.tally.borrow_mut().leave(&run.stack.id);
+                deferred(run, reason)
+            }
         };
         pending.borrow_mut().finished = true;
         self.finish(run, ended, now);
     }
+
+    /// Leaves what is said to depend on a stack that could not be planned; layers alone do not count.
+    fn leave_dependents(&self, pending_plans: &PendingPlans) {
+        let mut left: BTreeSet<&StackId> = BTreeSet::new();
+        for (run, pending) in self.runs.iter().zip(pending_plans) {
+            let id = &run.stack.id;
+            if self.tally.borrow().result_of(id) == Some(StackResult::Deferred) {
+                left.insert(id);
+            }
+            let Some(first) = run.stack.depends_on.iter().find(|id| left.contains(id)) else { continue };
+            if !self.is_done(run) {
+                let skipped = report(run, StackResult::Skipped).with_reason(format!("{first} is left"));
+                self.tally.borrow_mut().leave(id);
+                pending.borrow_mut().finished = true;
+                self.finish(run, skipped, self.session.clock.now());
+                left.insert(id);
+            }
+        }
+    }
+}
+
+fn deferred(run: &StackRun, reason: String) -> StackReport {
+    report(run, StackResult::Deferred).with_reason(reason)
 }
 
 fn done(run: &StackRun) -> StackReport {
@@ -131,6 +165,17 @@ fn unplanned(run: &StackRun, why: Option<&str>) -> StackReport {
 impl StackLife<'_> {
     /// Says how the stack stands while nothing of this run is applied.
     async fn standing(self) -> Looked {
+        if let BundleUse::Apply(bundles) = &self.options.bundle {
+            let id = &self.run.stack.id;
+            return match (bundles.plan_of(id), bundles.deferral_of(id)) {
+                (Some(plan), _) => {
+                    let mut retries = Retries::of(self.session, id);
+                    let planned = retries.run(async || self.prove(bundles, plan).await).await?;
+                    Ok(Standing::Ready(Box::new(planned)))
+                }
+                (None, reason) => Ok(Standing::Deferred(reason.unwrap_or_default().to_owned())),
+            };
+        }
         let saved = SavedPlans::at(&self.options.plans_dir);
         if let Found::Nothing(why) = self.find_saved(&saved)? {
             let is_done = self.is_done(&saved).await?;

@@ -111,7 +111,7 @@ impl Session {
         can_bind_plans(&self.tofu) && !own.contains_key(SETTING) && !by_caller
     }
 
-    fn state_key_of(&self, stack: &Stack) -> Option<&StateKey> {
+    pub(super) fn state_key_of(&self, stack: &Stack) -> Option<&StateKey> {
         self.secrets_of(&stack.id).and_then(|secrets| secrets.state_key.as_ref())
     }
 
@@ -145,4 +145,10 @@ pub fn plan_form(path: &Path) -> PlanForm {
         Some(Ok(_)) => PlanForm::of(&head),
         _ => PlanForm::Other,
     }
+}
+
+/// Looks at how a plan in memory begins.
+pub(super) fn plan_form_of(plan: &[u8]) -> PlanForm {
+    let head = usize::try_from(PlanForm::HEAD).unwrap_or(usize::MAX).min(plan.len());
+    PlanForm::of(plan.get(..head).unwrap_or_default())
 }

@@ -58,7 +58,7 @@ fn digest(root: &Path, files: &[PathBuf]) -> Result<Fingerprint> {
 ///
 /// Beside a configuration may lie anything: an image larger than the memory, or a pipe that nobody
 /// writes to, which is neither waited for nor read.
-pub(super) fn file_fingerprint(path: &Path) -> std::io::Result<Option<Fingerprint>> {
+pub fn file_fingerprint(path: &Path) -> std::io::Result<Option<Fingerprint>> {
     if !path.is_file() {
         return Ok(None);
     }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::init::init_stack;
 use super::tofu_workspaces::wrong_workspace;
 use crate::engine::applied::{remember_applied, remember_inputs};
+use crate::engine::bundle::BundleUse;
 use crate::engine::calls::{Stop, Watched, explain, give_name, unsaved_state, watch, way_to_save};
 use crate::engine::plan::{PlanRecord, SavedPlans, hide_old_values, stale};
 use crate::engine::run::{RunOptions, WhenToInit};
@@ -83,6 +84,9 @@ impl StackLife<'_> {
     /// Makes a plan and saves it for review.
     pub async fn plan(self) -> Result<Planned, Stop> {
         self.warn_of_unsaved_state().await;
+        if let BundleUse::Make(maker) = &self.options.bundle {
+            return self.plan_for_bundle(maker).await;
+        }
         let plans = SavedPlans::at(&self.options.plans_dir);
         match self.session.plan_keys.user() {
             Err(error) if plans.is_at(&self.session.project.plans_dir()) => {

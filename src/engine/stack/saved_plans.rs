@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::life::{Planned, Reviewed, ShownPlan, StackLife, Upstream};
 use super::staleness::Staleness;
+use crate::engine::bundle::BundleUse;
 use crate::engine::calls::{Stop, successful};
 use crate::engine::plan::{PlanRecord, SavedPlans, Verdict, stale, untrusted};
 use crate::engine::run::Approval;
@@ -35,6 +36,9 @@ impl StackLife<'_> {
     /// Takes up a saved plan that still fits, or makes one that only this run knows.
     pub async fn plan_or_take_saved(self, upstream: Upstream) -> Result<Planned, Stop> {
         self.check_unsaved_state().await?;
+        if let BundleUse::Apply(bundles) = &self.options.bundle {
+            return self.plan_again(bundles).await;
+        }
         let saved = SavedPlans::at(&self.options.plans_dir);
         let (record, foreign) = match self.find_saved(&saved)? {
             Found::Own(record) => (*record, false),
@@ -136,6 +140,10 @@ impl StackLife<'_> {
     /// made with.
     pub fn way_to_plans(self, record: Option<&PlanRecord>) -> String {
         let (id, plans) = (quoted(self.run.stack.id.as_str()), &self.options.plans_dir);
+        if let BundleUse::Apply(bundles) = &self.options.bundle {
+            let file = bundles.typed_of(&self.run.stack.id).unwrap_or_default();
+            return format!("plan again: `infra plan {id} --bundle {}`", quoted(file));
+        }
         let dir = (*plans != self.session.project.plans_dir())
             .then(|| format!(" --out-dir {}", quoted(&plans.display().to_string())));
         let extra = record.map_or(&[][..], |record| &record.extra);

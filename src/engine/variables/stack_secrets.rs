@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::secret_files::secret_files;
 use crate::error::{Error, Kind, Result};
 use crate::events::Events;
-use crate::model::{Encryption, Project, Stack, StackId};
+use crate::model::{Encryption, Fingerprint, Project, Stack, StackId};
 use crate::secrets::sops::{Format, stores};
 use crate::secrets::vault::is_vault;
 use crate::secrets::{Keyring, OpenedFile};
@@ -75,6 +75,8 @@ pub struct StackSecrets {
     pub(in crate::engine) env: BTreeMap<String, Zeroizing<String>>,
     /// The files they came from.
     pub(in crate::engine) files: Vec<PathBuf>,
+    /// The digest of all that each of them holds, for the memory only: it could be guessed at.
+    pub(in crate::engine) digests: Vec<Fingerprint>,
     /// Every value in the files, for the redactor.
     pub(in crate::engine) values: Vec<Zeroizing<String>>,
     /// What encrypts the state; none where encryption is off or there is no passphrase.
@@ -130,6 +132,7 @@ impl StackSecrets {
             by_file: Vec::new(),
             env: BTreeMap::new(),
             files: Vec::new(),
+            digests: Vec::new(),
             values: Vec::new(),
             state_key: None,
             next_passphrase: None,
@@ -161,8 +164,9 @@ pub async fn load_secrets(
         let (unopened, mut own) = (unopened(&stack.id), StackSecrets::default());
         for file in secret_files(project, stack, &book.settings_for(&stack.id))? {
             match contents.of(keyring, &file).await {
-                Ok(pairs) => {
+                Ok(Content { pairs, digest }) => {
                     distribute(stack, &file, pairs, &mut own);
+                    own.digests.push(digest.clone());
                     own.files.push(file);
                 }
                 Err(error) if unopened.leaves_out(project, &file) => {
@@ -196,30 +200,43 @@ fn may_hold(file: &std::path::Path, name: &str) -> bool {
     is_opaque || bytes.windows(name.len()).any(|window| window == name.as_bytes())
 }
 
+/// What a file holds.
+struct Content {
+    /// The names and values at its top.
+    pairs: Vec<(String, Assignment)>,
+    /// The digest of all of it.
+    digest: Fingerprint,
+}
+
 /// What files hold, each opened once.
 #[derive(Default)]
-struct Contents(BTreeMap<PathBuf, Result<Vec<(String, Assignment)>>>);
+struct Contents(BTreeMap<PathBuf, Result<Content>>);
 
 impl Contents {
-    async fn of(&mut self, keyring: &Keyring<'_>, file: &std::path::Path) -> Result<&[(String, Assignment)]> {
+    async fn of(&mut self, keyring: &Keyring<'_>, file: &std::path::Path) -> Result<&Content> {
         if !self.0.contains_key(file) {
-            self.0.insert(file.to_owned(), top_level(keyring, file).await);
+            self.0.insert(file.to_owned(), content_of(keyring, file).await);
         }
         match self.0.get(file) {
-            Some(Ok(pairs)) => Ok(pairs),
+            Some(Ok(content)) => Ok(content),
             Some(Err(error)) => Err(error.clone()),
-            None => Ok(&[]),
+            None => Err(unreadable(file)),
         }
     }
 }
 
-/// Returns the names and values at the top of a file.
-async fn top_level(keyring: &Keyring<'_>, file: &std::path::Path) -> Result<Vec<(String, Assignment)>> {
+async fn content_of(keyring: &Keyring<'_>, file: &std::path::Path) -> Result<Content> {
     let opened = keyring.open(file, None).await?;
+    let digest = Fingerprint::of([opened.plaintext()?.as_slice()]);
+    Ok(Content { pairs: top_level(file, &opened)?, digest })
+}
+
+/// Returns the names and values at the top of a file.
+fn top_level(file: &std::path::Path, opened: &OpenedFile) -> Result<Vec<(String, Assignment)>> {
     if file.extension().is_some_and(|extension| extension == "tfvars") {
         return read_tfvars(file, &opened.plaintext()?);
     }
-    let document = match &opened {
+    let document = match opened {
         OpenedFile::Sops(sops) => stores::to_json(sops.documents()),
         OpenedFile::Vault(vault) => serde_saphyr::from_slice(vault.plaintext()).unwrap_or_default(),
     };

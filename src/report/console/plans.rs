@@ -100,7 +100,8 @@ impl Console {
 
     /// Says how to see what is folded away.
     fn way_to_all(&self, stack: &StackId) -> String {
-        let is_saved = self.command == RunCommand::Plan && self.scope.plans_dir.is_none();
+        let kept_here = self.scope.plans_dir.is_none() && self.scope.bundle.is_none();
+        let is_saved = self.command == RunCommand::Plan && kept_here;
         let again = match &self.scope.in_full {
             Some(command) => format!("`{command}`"),
             None => "the same command with `--details all`".to_owned(),

@@ -4,6 +4,7 @@
 //! chooses no others; those of which a run found that nothing is to be done may be among
 //! them, since nothing is then done with them.
 
+use super::bundle_steps::BundleEnd;
 use super::scope::Scope;
 use super::stack_choice::{StackChoice, argument, ids};
 use crate::model::{RunCommand, RunReport, StackError, StackReport, StackResult, quoted};
@@ -11,6 +12,12 @@ use crate::model::{RunCommand, RunReport, StackError, StackReport, StackResult, 
 /// Returns what to do next; nothing if there is nothing to say.
 pub fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
     let end = End { report, scope };
+    if let Some(flag) = scope.bundle.as_deref() {
+        let loses = report.stacks.iter().any(|stack| end.loses_protected(stack));
+        if let Some(steps) = (BundleEnd { report, scope, flag, loses }).steps() {
+            return steps;
+        }
+    }
     let (failed, unfinished) = (end.with(StackResult::Failed), end.with(StackResult::Interrupted));
     if !failed.is_empty() {
         let again = || format!("fix what failed, then {}", end.again(&failed));

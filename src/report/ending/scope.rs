@@ -16,6 +16,8 @@ pub struct Scope {
     pub destroys: bool,
     /// The folder that was named for the plans, as a shell takes it.
     pub plans_dir: Option<String>,
+    /// The flag of the bundle that is made, or of the first that is applied, as a shell takes it.
+    pub bundle: Option<String>,
     /// Whether plans cannot be kept, so that each lives for its run only.
     pub keeps_no_plans: bool,
     /// Whether saved plans are applied and nothing else.

@@ -13,6 +13,14 @@ enum Public {
 }
 
 impl Recipient {
+    /// Returns it as age takes it.
+    pub(super) fn as_age(&self) -> &dyn age::Recipient {
+        match &self.0 {
+            Public::Age(recipient) => recipient,
+            Public::Ssh(recipient) => recipient.as_ref(),
+        }
+    }
+
     /// Wraps a secret as an armoured age message.
     pub fn wrap(&self, secret: &[u8]) -> Result<String> {
         let wrapped = match &self.0 {

@@ -17,7 +17,9 @@ pub fn choose(
     let is_open = args.selection().is_empty();
     let among = match &request.undone {
         _ if request.removed => choose_removed(workspace, request, gone, context)?,
-        Some(_) if is_open => workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        Some(_) if is_open || !request.bundles.is_empty() => {
+            workspace.stacks.iter().map(|stack| stack.id.clone()).collect()
+        }
         _ if request.typed == "up" => workspace.select(&args.selection(), context)?,
         _ if only_looks(request.command) => workspace.choose_to_read(args, context)?,
         _ => workspace.choose(args, context)?,

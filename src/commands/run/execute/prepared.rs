@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 
 use tempfile::TempDir;
 
+use super::bundles::Bundling;
 use super::chosen_stacks::choose;
 use super::dependents::{Standing, widened};
 use super::resume::resume;
@@ -79,10 +80,11 @@ pub async fn prepare(request: &mut Request, context: &Context) -> Result<Prepara
 
 impl Prepared {
     /// Returns how the run behaves beyond what its plan says.
-    pub fn options(&self, request: &Request, context: &Context) -> RunOptions {
+    pub fn options(&self, request: &Request, context: &Context, bundling: &Bundling) -> RunOptions {
         let (project, stacks) = (&self.workspace.project, self.chosen.len());
         let run_id = new_run_id(context);
         RunOptions {
+            bundle: bundling.for_engine(),
             private_dir: project.runs_dir().join(&run_id).join("plans"),
             run_id,
             approval: request.approval(),

@@ -72,7 +72,8 @@ pub(super) async fn record_nothing(report: &RunReport, mode: PlanMode, context: 
 /// Returns with which words the stacks of the run can be chosen again.
 fn scope(workspace: &Workspace, plan: &RunPlan, request: &Request, context: &Context) -> Scope {
     // A path that was typed leads elsewhere from another folder.
-    let repeats = !request.run.resume && !request.removed && works_here(context);
+    let chooses = !request.run.resume && !request.removed && request.bundles.is_empty();
+    let repeats = chooses && works_here(context);
     let typed = request.stacks.typed().filter(|_| repeats);
     let from_here = |dir: &std::path::PathBuf| {
         let below = dir.strip_prefix(&context.cwd).unwrap_or(dir);
@@ -87,6 +88,11 @@ fn scope(workspace: &Workspace, plan: &RunPlan, request: &Request, context: &Con
         destroys: request.mode == PlanMode::Destroy,
         keeps_no_plans: plans.is_none() && UserKey::load(&context.env).is_err(),
         plans_dir: plans.map(|dir| quoted(&dir)),
+        bundle: request
+            .bundle_file
+            .as_ref()
+            .or(request.bundles.first())
+            .map(|file| format!("--bundle {}", quoted(&file.display().to_string()))),
         to_go_on: to_go_on(request, asks),
         passed: Passed::on(&request.extra),
         protected: plan.stacks().filter(|run| run.protect).map(|run| run.stack.id.clone()).collect(),

@@ -62,6 +62,10 @@ pub struct Request {
     pub saved: bool,
     /// Where plans lie, if not in the usual place.
     pub plans_dir: Option<std::path::PathBuf>,
+    /// Where the plans become a bundle, as it was typed.
+    pub bundle_file: Option<std::path::PathBuf>,
+    /// The bundles that are applied, as they were typed.
+    pub bundles: Vec<std::path::PathBuf>,
     /// Whether a protected stack may lose resources.
     pub allow_destroy: bool,
     /// Whether changes make the exit code 2.
@@ -117,6 +121,8 @@ impl Request {
             yes: false,
             saved: false,
             plans_dir: None,
+            bundle_file: None,
+            bundles: Vec::new(),
             allow_destroy: false,
             detailed_exitcode: false,
             removed: false,
@@ -161,7 +167,8 @@ pub fn check_arguments(request: &Request) -> Result<()> {
             .hint("`--out-dir`, `--json`, `--lock-timeout` and `--yes` are infra's own ways")
             .hint("for tofu alone: `infra tofu --stack STACK -- …`"));
     }
-    if request.saved && !request.extra.is_empty() {
+    // A bundle is planned again to prove it, and so with the same arguments.
+    if request.saved && request.bundles.is_empty() && !request.extra.is_empty() {
         return Err(Error::usage("saved plans are applied as they were made: nothing can follow `--` here")
             .hint("give it to the plan, which keeps it: `infra plan … -- …`, then `infra apply … --saved`"));
     }

@@ -38,7 +38,8 @@ fn main() {
     let some = measure(&root, "HEAD~1");
     commit(&root);
     let none = measure(&root, "HEAD");
-    let page = page(&[("40 stacks and a module edited, some of it not committed", some), ("nothing changed", none)]);
+    let page =
+        page(&[("40 stacks and a module edited, some of it not committed", some), ("nothing changed", none)]);
     println!("{page}");
     std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks-gitops.md"), page).unwrap();
 }
@@ -54,13 +55,15 @@ fn build(root: &Path) {
     };
     write("infra.yaml".to_owned(), "name: bench\n");
     for module in 0..MODULES {
-        let next = (module % 3 == 0).then(|| format!("module \"n\" {{\n  source = \"../m{:02}\"\n}}\n", module + 1));
+        let next =
+            (module % 3 == 0).then(|| format!("module \"n\" {{\n  source = \"../m{:02}\"\n}}\n", module + 1));
         write(format!("infrastructure/modules/m{module:02}/main.tf"), &next.unwrap_or_default());
         write(format!("infrastructure/modules/m{module:02}/variables.tf"), "variable \"a\" {}\n");
     }
     for stack in 0..STACKS {
         let folder = format!("infrastructure/{:02}-layer/s{stack:04}", stack * 3 / STACKS + 1);
-        let module = format!("module \"a\" {{\n  source = \"../../modules/m{:02}\"\n  a = 1\n}}\n", stack % MODULES);
+        let module =
+            format!("module \"a\" {{\n  source = \"../../modules/m{:02}\"\n  a = 1\n}}\n", stack % MODULES);
         write(format!("{folder}/main.tf"), &format!("terraform {{\n  backend \"http\" {{}}\n}}\n{module}"));
         write(format!("{folder}/variables.tf"), "variable \"x\" {\n  type = string\n}\n");
         write(format!("{folder}/terraform.tfvars"), "x = \"2\"\n");
@@ -89,7 +92,8 @@ fn append(path: &Path) {
 }
 
 fn measure(root: &Path, base: &str) -> Pair {
-    let ours = || quiet(Command::new(env!("CARGO_BIN_EXE_infra")), root, &["changed", "--base", base, "--json"]);
+    let ours =
+        || quiet(Command::new(env!("CARGO_BIN_EXE_infra")), root, &["changed", "--base", base, "--json"]);
     let theirs = || quiet(Command::new("git"), root, &["diff", "--name-only", base]);
     Pair::measure(ours, theirs)
 }

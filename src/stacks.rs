@@ -3,7 +3,7 @@
 //! [`select`] and [`run_order`].
 
 mod backend;
-pub mod changed;
+mod changed;
 mod choice;
 mod discover;
 mod files;
@@ -21,6 +21,10 @@ pub use backend::{
     NewBackend, Reader, Relocation, SharedState, StateRemark, StateRisk, backend_config, backend_files,
     identity, identity_of, names_key_program, readers_of, relocate, shared_states, state_remarks,
     state_risks,
+};
+pub use changed::{
+    Affected, Before, Comparison, Earlier, EntryKind, Now, PathChange, Reason, Remembered, Renamed, Side,
+    SideParts, StackSources, Survey, Tree, Way, sources_of,
 };
 pub use choice::{
     Selection, ignored_selection, in_workspace, is_path, is_plan, named_one_by_one, named_stack, narrower,

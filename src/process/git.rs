@@ -227,10 +227,10 @@ impl Git {
     /// Asks, or tells what git says why there is no answer.
     async fn answer(&self, call: Invocation) -> Result<Vec<u8>> {
         let captured = capture(call, &self.interrupts).await?;
-        if captured.status.success() {
-            Ok(output_of(&captured).to_vec())
-        } else {
-            Err(self.refusal(&captured))
+        match captured.status.success() {
+            true => Ok(output_of(&captured).to_vec()),
+            false if self.interrupts.any() => Err(Error::interrupted("stopped while git was asked")),
+            false => Err(self.refusal(&captured)),
         }
     }
 

@@ -3,7 +3,7 @@
 //! A changed file belongs to the deepest stack or module around it, on the side on which it is
 //! there; a stack is affected through what it is made from, directly or through modules, links and
 //! files that its settings name. Starts no process and renders nothing: what git and the templates
-//! say is handed in as a list of [`Change`]s. Begin at [`Affected::find`].
+//! say is handed in as a list of [`PathChange`]s. Begin at [`Affected::find`].
 
 mod affected;
 mod change;
@@ -18,9 +18,8 @@ mod sources;
 
 pub use super::files::{EntryKind, Tree};
 pub use affected::{Affected, Comparison, Reason, Way};
-pub use change::{Before, Change, Now};
+pub use change::{Before, Now, PathChange};
 pub use earlier::Earlier;
-pub use links::Links;
 pub use remembered::Remembered;
 pub use removed::Renamed;
 pub use side::{Side, SideParts, Survey};

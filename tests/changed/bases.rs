@@ -235,3 +235,19 @@ fn a_partial_clone_that_lacks_what_was_there_is_told_and_nothing_is_fetched() {
     );
     assert_eq!(clone.changed("").stacks.iter().collect::<Vec<_>>(), ["01-a/x"]);
 }
+
+#[test]
+fn the_default_base_and_a_commit_that_are_not_here_are_brought_by_what_is_printed() {
+    let origin = origin();
+    let clone = checkout(&origin, "refs/heads/topic", "1");
+    let refused = clone.run(&["changed"]).exits(69).stderr_has("shallow");
+    paste(&advised(&refused.stderr, "git fetch"), &clone.top);
+    assert_eq!(clone.changed("").stacks.iter().collect::<Vec<_>>(), ["01-a/x"]);
+
+    let clone = checkout(&origin, "refs/heads/topic", "1");
+    let first = origin.git("rev-parse main~2").trim().to_owned();
+    origin.git("config uploadpack.allowAnySHA1InWant true");
+    let refused = clone.run(&["changed", "--base", &first]).exits(69).stderr_has("shallow");
+    paste(&advised(&refused.stderr, "git fetch"), &clone.top);
+    assert_eq!(clone.changed(&first).stacks.len(), 2);
+}

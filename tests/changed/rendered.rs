@@ -162,3 +162,16 @@ fn secrets_are_compared_as_they_are_rendered_and_never_shown() {
     }
     assert_eq!(lab.affected(), ["rendered/01-a", "rendered/02-b"], "the file of secrets above both");
 }
+
+#[test]
+fn a_stack_that_is_not_rendered_yet_is_named_in_a_hint() {
+    let lab = lab();
+    lab.remove("infrastructure/rendered");
+    lab.write("cluster.yaml", "count: 4\nzone: eu\n");
+
+    let told = lab.run(&["changed", "--json"]).succeeds().stderr_has("`infra configure` makes it");
+
+    assert!(crate::repository::told(&told).stacks.is_empty(), "{told}");
+    lab.run(&["configure", "--no-init"]).succeeds();
+    assert_eq!(lab.affected(), ["rendered/01-a"]);
+}

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::change::{Before, Change, Now};
+use super::change::{Before, Now, PathChange};
 use super::removed::{Renamed, removed, renamed};
 use super::settings_changes::{concerns_all, is_kept, is_same, moves_states, says_otherwise};
 use super::side::{Reach, Side};
@@ -22,7 +22,7 @@ pub struct Comparison<'a> {
     /// The tree now.
     pub tree: &'a dyn Tree,
     /// What is different.
-    pub changes: &'a [Change],
+    pub changes: &'a [PathChange],
     /// `infra.yaml`, if it changed.
     pub settings: Option<&'a Path>,
     /// Whether what it said before makes no sense.
@@ -85,7 +85,7 @@ impl Affected {
     }
 
     /// Takes in what a change means on one side.
-    fn take(&mut self, comparison: &Comparison<'_>, side: &Side<'_>, change: &Change) {
+    fn take(&mut self, comparison: &Comparison<'_>, side: &Side<'_>, change: &PathChange) {
         for (id, reach) in side.reach(&change.path, change.is_whole()) {
             let way = match (change.because.is_empty(), reach) {
                 (false, _) => Way::Rendered(change.path.clone()),
@@ -173,7 +173,7 @@ fn ids_now(comparison: &Comparison<'_>, side: &Side<'_>, id: &StackId) -> Vec<St
 
 /// Returns the changed paths that may have made a folder a stack.
 fn causes(comparison: &Comparison<'_>, folder: &Path) -> Vec<PathBuf> {
-    let used_it = |change: &&Change| {
+    let used_it = |change: &&PathChange| {
         let above = change.path.parent().and_then(|parent| comparison.before.library().folder(parent));
         above.is_some_and(|read| read.uses.contains(folder))
     };

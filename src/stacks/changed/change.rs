@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// A path that is not as it was.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct PathChange {
     /// Where it is: absolute, the links above it followed.
     pub path: PathBuf,
     /// What was there.
@@ -43,7 +43,7 @@ pub enum Now {
     Repository,
 }
 
-impl Change {
+impl PathChange {
     /// Returns whether everything below the path may have changed as well.
     pub fn is_whole(&self) -> bool {
         self.before == Before::Repository || self.now == Now::Repository

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::change::{Before, Change};
+use super::change::{Before, PathChange};
 use crate::model::is_tofu_file;
 use crate::stacks::files::{Disk, EntryKind, Library, ReadFolder, Tree};
 use crate::syntax::Setting;
@@ -31,7 +31,7 @@ pub struct Earlier<'a> {
 
 impl<'a> Earlier<'a> {
     /// Puts changes back into a tree; of two at one path the first counts if the other is rendered.
-    pub fn new(disk: &'a dyn Tree, changes: &'a [Change]) -> Self {
+    pub fn new(disk: &'a dyn Tree, changes: &'a [PathChange]) -> Self {
         let mut tree = Self {
             disk,
             paths: HashMap::new(),
@@ -46,7 +46,7 @@ impl<'a> Earlier<'a> {
         tree
     }
 
-    fn put_back(&mut self, change: &'a Change) {
+    fn put_back(&mut self, change: &'a PathChange) {
         let (Some(folder), Some(name)) = (change.path.parent(), change.path.file_name()) else { return };
         let kind = match &change.before {
             // What was in it is not known here: it is taken as it is.

@@ -3,7 +3,8 @@
 //! Begin at [`Side::new`]; [`Side::reach`] answers for one path.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -186,7 +187,7 @@ impl<'a> Side<'a> {
     /// Returns the modules on the way from a stack to one that it uses, both ends left out.
     pub fn way_to(&self, stack: &Path, module: &Path) -> Vec<PathBuf> {
         let mut from: BTreeMap<&Path, &Path> = BTreeMap::new();
-        let mut open = std::collections::VecDeque::from([stack]);
+        let mut open = VecDeque::from([stack]);
         while let Some(here) = open.pop_front() {
             for used in self.library().folder(here).into_iter().flat_map(|read| &read.uses) {
                 if used != stack && !from.contains_key(used.as_path()) {
@@ -233,6 +234,11 @@ impl<'a> Side<'a> {
     /// Returns the deepest stack or module around a path; files below hidden folders have none.
     fn owner_of(&self, path: &Path) -> Option<(&Path, Owner)> {
         let folder = path.parent()?;
+        // What infra itself reads and writes is no file of a stack that lies at the root.
+        let is_ours = |name: &OsStr| name == "infra.yaml" || name == "infra.lock";
+        if folder == self.root && path.file_name().is_some_and(is_ours) {
+            return None;
+        }
         let inside = folder.strip_prefix(self.top).unwrap_or(folder);
         let is_hidden = |part: Component<'_>| {
             part.as_os_str().as_encoded_bytes().starts_with(b".") && part != Component::ParentDir

@@ -8,6 +8,14 @@ use crate::error::{Error, Result};
 use crate::model::{Environment, nearest, quoted};
 use crate::process::Git;
 
+/// Who says what to look for, where no CI system does.
+const DEFAULT: &str = "by default";
+const ASKED: &str = "on the command line";
+
+/// What is to be done in the files of CI systems.
+const WHOLE_HISTORY: &str =
+    "in GitHub's workflow: `fetch-depth: 0` under `with:` of actions/checkout; GitLab: `GIT_DEPTH: \"0\"`";
+
 /// The commit that a change is measured from.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::commands) struct Base {
@@ -26,6 +34,8 @@ struct Wanted {
     names: Vec<(String, String)>,
     /// The branch of the remote that would settle it.
     branch: Option<String>,
+    /// The id of a commit that would.
+    id: Option<String>,
     /// Who says so.
     said_by: &'static str,
 }
@@ -38,7 +48,9 @@ pub(super) async fn find_base(git: &Git, asked: Option<&str>, env: &Environment)
     let names: Vec<String> =
         parents.into_iter().chain(wanted.names.iter().map(|(name, _)| name.clone())).collect();
     let found = git.commits(&names).await?;
-    let [Some(head), first, second, tips @ ..] = found.as_slice() else { return Err(unborn(git).await) };
+    let [Some(head), first, second, tips @ ..] = found.as_slice() else {
+        return Err(unborn());
+    };
     if let Some(name) = merge_ref.filter(|_| is_of_this_run(head, env)) {
         match (first, second) {
             (Some(first), Some(_)) => {
@@ -87,11 +99,11 @@ fn wanted(asked: Option<&str>, env: &Environment) -> Result<Wanted> {
         Some((branch, said_by)) => {
             check_branch(branch, said_by)?;
             let names = vec![of_origin(branch)];
-            Ok(Wanted { names, branch: Some(branch.to_owned()), said_by })
+            Ok(Wanted { names, branch: Some(branch.to_owned()), id: None, said_by })
         }
         None => {
             let names = ["HEAD", "main", "master"].map(of_origin).to_vec();
-            Ok(Wanted { names, branch: None, said_by: "by default" })
+            Ok(Wanted { names, branch: None, id: None, said_by: DEFAULT })
         }
     }
 }
@@ -113,8 +125,9 @@ fn asked_for(name: &str) -> Result<Wanted> {
     names.extend((plain && is_branch(name)).then(|| of_origin(name)));
     let branch = name.strip_prefix("origin/").unwrap_or(name);
     let is_id = branch.len() >= 7 && branch.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let id = is_id.then(|| name.to_owned());
     let branch = (plain && is_branch(branch) && !is_id).then(|| branch.to_owned());
-    Ok(Wanted { names, branch, said_by: "on the command line" })
+    Ok(Wanted { names, branch, id, said_by: ASKED })
 }
 
 /// Returns the branch that a change is to be merged into, and who says so.
@@ -150,17 +163,26 @@ fn is_branch(name: &str) -> bool {
 /// Returns the command that fetches a branch, with all of its history where the clone ends early.
 fn fetch(branch: &str, shallow: bool) -> String {
     let whole = if shallow { "--unshallow " } else { "" };
-    format!(
-        "git fetch {whole}origin {}",
-        quoted(&format!("+refs/heads/{branch}:refs/remotes/origin/{branch}"))
-    )
+    let refs = quoted(&format!("+refs/heads/{branch}:refs/remotes/origin/{branch}"));
+    format!("git fetch {whole}origin {refs}")
 }
 
-async fn unborn(git: &Git) -> Error {
-    // No commit at all, or a branch that has none yet.
-    let error = Error::invalid("there is no commit to compare: the branch has none yet");
-    let _ = git;
-    error.hint("commit first: `git add . && git commit -m first`")
+/// Returns the command that brings what is wanted; none where nobody can say what that is.
+fn bring(wanted: &Wanted, shallow: bool) -> Option<String> {
+    let whole = if shallow { "--unshallow " } else { "" };
+    match (&wanted.branch, &wanted.id) {
+        (Some(branch), _) => Some(fetch(branch, shallow)),
+        (None, Some(id)) => Some(format!("git fetch {whole}origin {id}")),
+        (None, None) if wanted.said_by == DEFAULT => {
+            Some(format!("git fetch {whole}origin && git remote set-head origin --auto"))
+        }
+        (None, None) => None,
+    }
+}
+
+fn unborn() -> Error {
+    Error::invalid("there is no commit to compare: the branch has none yet")
+        .hint("commit first: `git add . && git commit -m first`")
 }
 
 fn without_parents(name: &str) -> Error {
@@ -185,15 +207,14 @@ async fn not_found(git: &Git, wanted: &Wanted) -> Error {
     let remotes = git.remotes().await;
     let has_origin = remotes.iter().any(|remote| remote == "origin");
     let guess = wanted.names.first().and_then(|(name, _)| nearest(name, refs.iter().map(String::as_str)));
-    let guess = guess.filter(|_| wanted.said_by == "on the command line");
+    let guess = guess.filter(|_| wanted.said_by == ASKED);
     let error = error.hint_if(guess.map(|name| format!("did you mean `--base {}`?", quoted(name))));
-    let error = match (&wanted.branch, has_origin) {
-        (Some(branch), true) => error.hint(format!("bring it here: `{}`", fetch(branch, shallow))),
-        (None, true) => error.hint("bring it here: `git fetch origin && git remote set-head origin --auto`"),
-        (_, false) => error
+    let error = match bring(wanted, shallow).filter(|_| has_origin) {
+        Some(way) => error.hint(format!("bring it here: `{way}`")),
+        None => error
             .hint_if(refs.first().map(|name| format!("name one that is here: `--base {}`", quoted(name)))),
     };
-    error.hint_if(shallow.then_some("in GitHub's workflow: `fetch-depth: 0` under `with:` of actions/checkout; GitLab: `GIT_DEPTH: \"0\"`"))
+    error.hint_if(shallow.then_some(WHOLE_HISTORY))
 }
 
 async fn without_ancestor(git: &Git, told: &str, wanted: &Wanted) -> Error {
@@ -202,9 +223,9 @@ async fn without_ancestor(git: &Git, told: &str, wanted: &Wanted) -> Error {
         let branch = branch.filter(|branch| branch != "HEAD");
         let way =
             branch.map_or_else(|| "git fetch --unshallow origin".to_owned(), |branch| fetch(&branch, true));
-        return Error::unavailable(format!("this clone is shallow: where it left `{told}` is not here"))
-            .hint(format!("bring the history here: `{way}`"))
-            .hint("in GitHub's workflow: `fetch-depth: 0` under `with:` of actions/checkout; GitLab: `GIT_DEPTH: \"0\"`");
+        let message = format!("this clone is shallow: where it left `{told}` is not here");
+        let error = Error::unavailable(message).hint(format!("bring the history here: `{way}`"));
+        return error.hint(WHOLE_HISTORY);
     }
     Error::invalid(format!("`{told}` and this branch have no commit in common"))
         .hint("name a commit of this branch: `--base HEAD~1`")

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::process::{Difference, FileKind, Git};
-use crate::stacks::changed::{Before, Change};
+use crate::stacks::{Before, PathChange};
 
 /// Puts earlier contents into the changes of the wanted paths, and of all links.
 pub(super) async fn fill(
     git: &Git,
     (base, differences): (&str, &[Difference]),
-    changes: &mut BTreeMap<PathBuf, Change>,
+    changes: &mut BTreeMap<PathBuf, PathChange>,
     is_wanted: impl Fn(&Path) -> bool,
 ) -> Result<()> {
     let wanted = differences.iter().filter_map(|difference| {

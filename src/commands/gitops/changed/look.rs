@@ -14,7 +14,7 @@ use crate::model::is_tofu_file;
 use crate::model::{Project, StackId};
 use crate::process::{Difference, FileKind, Git, Listing};
 use crate::project;
-use crate::stacks::changed::{Affected, Before, Change, Comparison, Earlier, Now, Side, SideParts, Survey};
+use crate::stacks::{Affected, Before, Comparison, Earlier, Now, PathChange, Side, SideParts, Survey};
 
 /// What a change means for the stacks of a project.
 #[derive(Clone, Debug)]
@@ -77,11 +77,11 @@ impl Looking<'_> {
     async fn compare(
         &self,
         survey: Survey,
-        mut changes: BTreeMap<PathBuf, Change>,
+        mut changes: BTreeMap<PathBuf, PathChange>,
         mut notes: Vec<String>,
     ) -> Result<Looked> {
         let (disk, found) = survey.parts();
-        let git_only: Vec<Change> = changes.values().cloned().collect();
+        let git_only: Vec<PathChange> = changes.values().cloned().collect();
         let (settings, old_project) = self.earlier_project(&Earlier::new(&disk, &git_only));
         let unclear = old_project.is_err();
         let old_project = old_project.unwrap_or_else(|()| self.project.clone());
@@ -96,7 +96,7 @@ impl Looking<'_> {
         };
         let rendered = rendering.answer(&mut changes).await?;
         notes.extend(rendered.notes);
-        let changes: Vec<Change> = changes.into_values().chain(rendered.changes).collect();
+        let changes: Vec<PathChange> = changes.into_values().chain(rendered.changes).collect();
         let old_tree = Earlier::new(&disk, &changes);
         let parts = |project, tree| SideParts { project, root: self.root, top: self.git.top(), tree };
         let links = self.links(&changes);
@@ -130,7 +130,7 @@ impl Looking<'_> {
     }
 
     /// Returns every link that git knows or that changed.
-    fn links(&self, changes: &[Change]) -> Vec<PathBuf> {
+    fn links(&self, changes: &[PathChange]) -> Vec<PathBuf> {
         let known = self.told.listing.links.iter().map(|link| self.git.top().join(link));
         let changed = changes.iter().filter(|change| change.is_link()).map(|change| change.path.clone());
         known.chain(changed).collect()
@@ -150,7 +150,7 @@ async fn ask(git: &Git, base: Option<&str>, context: &Context) -> Result<Told> {
 }
 
 /// Turns what git says into changes; a path may be gone for git and still be there.
-fn changes(top: &Path, told: &Told) -> BTreeMap<PathBuf, Change> {
+fn changes(top: &Path, told: &Told) -> BTreeMap<PathBuf, PathChange> {
     let mut changes = BTreeMap::new();
     for Difference { path, before, now } in &told.differences {
         let before = before.as_ref().map_or(Before::Nothing, |file| match file.kind {
@@ -162,7 +162,7 @@ fn changes(top: &Path, told: &Told) -> BTreeMap<PathBuf, Change> {
             FileKind::Link => Now::Link,
             FileKind::Submodule => Now::Repository,
         });
-        add(&mut changes, Change { path: top.join(path), before, now, because: Vec::new() });
+        add(&mut changes, PathChange { path: top.join(path), before, now, because: Vec::new() });
     }
     for path in &told.listing.untracked {
         let path = top.join(path);
@@ -175,12 +175,12 @@ fn changes(top: &Path, told: &Told) -> BTreeMap<PathBuf, Change> {
         };
         // A slash at the end is no part of a path.
         let path = path.components().collect();
-        add(&mut changes, Change { path, before: Before::Nothing, now, because: Vec::new() });
+        add(&mut changes, PathChange { path, before: Before::Nothing, now, because: Vec::new() });
     }
     changes
 }
 
-fn add(changes: &mut BTreeMap<PathBuf, Change>, change: Change) {
+fn add(changes: &mut BTreeMap<PathBuf, PathChange>, change: PathChange) {
     let Some(known) = changes.get_mut(&change.path) else {
         changes.insert(change.path.clone(), change);
         return;

@@ -14,7 +14,7 @@ use crate::render::{
     Engine, GeneratedFile, RenderSettings, SourceFile, Surroundings, derive, evaluate_derivations,
     load_inputs, render_tree,
 };
-use crate::stacks::changed::{EntryKind, Tree};
+use crate::stacks::{EntryKind, Tree};
 
 /// The file of derived values that is read where none is named.
 const DERIVE: &str = "derive.yaml";

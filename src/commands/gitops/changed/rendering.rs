@@ -14,9 +14,10 @@ use super::render_inputs::{Outcome, RenderSide};
 use crate::commands::Context;
 use crate::error::Result;
 use crate::model::Project;
+use crate::model::layout::is_tofu_file;
 use crate::process::{Difference, FileKind, Git};
 use crate::render::GeneratedFile;
-use crate::stacks::changed::{Before, Change, Earlier, Now, Remembered, Tree as _};
+use crate::stacks::{Before, Earlier, Now, PathChange, Remembered, Tree as _};
 
 /// What is rendered and compared.
 pub(super) struct Question<'a> {
@@ -40,7 +41,7 @@ pub(super) struct Question<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Rendered {
     /// The generated files that differ.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PathChange>,
     /// What is worth telling.
     pub notes: Vec<String>,
 }
@@ -54,7 +55,7 @@ struct Sides<'a> {
 
 impl Question<'_> {
     /// Compares what both sides render to.
-    pub async fn answer(&self, changes: &mut BTreeMap<PathBuf, Change>) -> Result<Rendered> {
+    pub async fn answer(&self, changes: &mut BTreeMap<PathBuf, PathChange>) -> Result<Rendered> {
         let is_touched = |side: &RenderSide<'_>, path: &Path| {
             let said =
                 path == Path::new("infra.yaml") && self.projects.0.configure != self.projects.1.configure;
@@ -62,7 +63,7 @@ impl Question<'_> {
         };
         let executable = BTreeMap::new();
         let inputs: Vec<PathBuf> = {
-            let all: Vec<Change> = changes.values().cloned().collect();
+            let all: Vec<PathChange> = changes.values().cloned().collect();
             let old_tree = Earlier::new(self.disk, &all);
             let before = RenderSide::read(self.projects.0, self.root, &old_tree, &executable);
             let now = RenderSide::read(self.projects.1, self.root, self.disk, &executable);
@@ -81,15 +82,15 @@ impl Question<'_> {
         let told = (self.base, self.differences);
         fill(self.git, told, changes, |path| inputs.iter().any(|input| input == path)).await?;
         let today = self.data_of_today(changes, &inputs).await?;
-        let old: Vec<Change> =
+        let old: Vec<PathChange> =
             changes.values().filter(|change| !today.contains(&change.path)).cloned().collect();
         self.compare(&old, changes, inputs, &today)
     }
 
     fn compare(
         &self,
-        old: &[Change],
-        changes: &BTreeMap<PathBuf, Change>,
+        old: &[PathChange],
+        changes: &BTreeMap<PathBuf, PathChange>,
         inputs: Vec<PathBuf>,
         today: &BTreeSet<PathBuf>,
     ) -> Result<Rendered> {
@@ -115,17 +116,25 @@ impl Question<'_> {
         let outcomes = rendered.and_then(|old| Ok((old, sides.now.render(&self.context.env)?)));
         Ok(match outcomes {
             Ok((old, new)) => {
-                Rendered { changes: sides.differences(self.root, &old, &new), notes: Vec::new() }
+                let changes = sides.differences(self.root, &old, &new);
+                let notes = changes.iter().find_map(unrendered).map(|path| self.not_here(&path));
+                Rendered { changes, notes: notes.into_iter().collect() }
             }
             Err(error) => everything(self.root, sides.outputs(), &sides.inputs, error.message()),
         })
+    }
+
+    /// A stack that only templates would make is no stack yet.
+    fn not_here(&self, path: &Path) -> String {
+        let path = path.strip_prefix(self.root).unwrap_or(path).display();
+        format!("`{path}` is not rendered yet, so no stack is seen there: `infra configure` makes it")
     }
 
     /// Returns why nothing can be compared.
     fn obstacle(
         &self,
         sides: &Sides<'_>,
-        changes: &BTreeMap<PathBuf, Change>,
+        changes: &BTreeMap<PathBuf, PathChange>,
         today: &BTreeSet<PathBuf>,
     ) -> Option<String> {
         if sides.before.needs_plugin() || sides.now.needs_plugin() {
@@ -144,7 +153,7 @@ impl Question<'_> {
     /// Returns the data that git does not hold at the base because it was ignored there.
     async fn data_of_today(
         &self,
-        changes: &BTreeMap<PathBuf, Change>,
+        changes: &BTreeMap<PathBuf, PathChange>,
         inputs: &[PathBuf],
     ) -> Result<BTreeSet<PathBuf>> {
         let executable = BTreeMap::new();
@@ -158,7 +167,7 @@ impl Question<'_> {
         if new.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let all: Vec<Change> = changes.values().cloned().collect();
+        let all: Vec<PathChange> = changes.values().cloned().collect();
         let patterns = self.earlier_patterns(&Earlier::new(self.disk, &all), &new);
         if patterns.is_empty() {
             return Ok(BTreeSet::new());
@@ -209,9 +218,16 @@ fn from_top(line: &str, folder: &str) -> Option<String> {
     Some(format!("{not}/{folder}{between}{}", pattern.trim_start_matches('/')))
 }
 
+/// Returns the place of an OpenTofu file that would be rendered and is not there.
+fn unrendered(change: &PathChange) -> Option<PathBuf> {
+    let name = change.path.file_name()?.to_str()?;
+    let is_meant = change.now == Now::File && is_tofu_file(name) && !change.path.exists();
+    is_meant.then(|| change.path.clone())
+}
+
 /// Takes every place that may be rendered to as changed: nobody knows what differs.
 fn everything(root: &Path, outputs: BTreeSet<PathBuf>, inputs: &[PathBuf], why: &str) -> Rendered {
-    let change = |output: &PathBuf| Change {
+    let change = |output: &PathBuf| PathChange {
         path: root.join(output),
         before: Before::File(None),
         now: Now::File,
@@ -227,7 +243,7 @@ impl Sides<'_> {
         self.before.outputs().into_iter().chain(self.now.outputs()).collect()
     }
 
-    fn differences(&self, root: &Path, old: &Outcome, new: &Outcome) -> Vec<Change> {
+    fn differences(&self, root: &Path, old: &Outcome, new: &Outcome) -> Vec<PathChange> {
         let paths: BTreeSet<&PathBuf> = old.files.keys().chain(new.files.keys()).collect();
         let content = |file: &GeneratedFile| (file.bytes.clone(), file.mode);
         let differs =
@@ -241,7 +257,7 @@ impl Sides<'_> {
             let is_there = is.is_some() || root.join(path).exists();
             let now = if is_there { Now::File } else { Now::Nothing };
             let origin = is.or(was).map(|file| file.origin.as_str()).unwrap_or_default();
-            Change { path: root.join(path), before, now, because: causes.of(origin) }
+            PathChange { path: root.join(path), before, now, because: causes.of(origin) }
         };
         paths.into_iter().filter(differs).map(change).collect()
     }

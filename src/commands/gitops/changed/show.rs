@@ -9,7 +9,7 @@ use super::Looked;
 use crate::commands::Context;
 use crate::model::{Project, StackId, counted};
 use crate::report::Tone;
-use crate::stacks::changed::{Reason, Way};
+use crate::stacks::{Reason, Way};
 
 /// How many paths of a stack are listed.
 const PATHS: usize = 3;

@@ -14,6 +14,9 @@ use crate::model::{ReportedChange, StackResult, counted};
 /// How many unchanged stacks are named without a fold.
 const NAMED_OPENLY: usize = 6;
 
+/// How much is told of one of many failures, in bytes.
+const SHORT: usize = 300;
+
 /// Everything that a comment says.
 #[derive(Clone, Debug)]
 pub struct PlanComment {
@@ -34,6 +37,8 @@ pub struct PlanComment {
 enum Thrift {
     None,
     Tight,
+    /// The table has two columns.
+    Narrow,
     /// Stacks without changes are counted only.
     Counted,
     /// Rows and addresses are what fits.
@@ -48,7 +53,7 @@ impl PlanComment {
 
     /// Returns the comment, of at most so many bytes.
     pub fn body(&self, most: usize) -> Body {
-        let levels = [Thrift::None, Thrift::Tight, Thrift::Counted];
+        let levels = [Thrift::None, Thrift::Tight, Thrift::Narrow, Thrift::Counted];
         let room = most.saturating_sub(super::folds::NOTICE_ROOM);
         let mut fitting = levels.into_iter().map(|level| (level, self.front(level, room)));
         let fitting = fitting.find(|(_, (text, _))| text.len() <= room);
@@ -59,7 +64,7 @@ impl PlanComment {
         }
         missing.extend(fill(
             &mut text,
-            &self.parts(),
+            &self.parts(most),
             most.saturating_sub(if missing.is_empty() { 0 } else { super::folds::NOTICE_ROOM }),
         ));
         let is_cut = !missing.is_empty();
@@ -71,34 +76,37 @@ impl PlanComment {
 
     /// Returns what stands above the folds, and what had no room there.
     fn front(&self, thrift: Thrift, room: usize) -> (String, Vec<String>) {
-        let width = if thrift >= Thrift::Tight { Width::Tight } else { Width::Wide };
-        let rest = self.about(thrift);
-        let mut missing = Vec::new();
+        let width = match thrift {
+            Thrift::None => Width::Wide,
+            Thrift::Tight => Width::Tight,
+            Thrift::Narrow | Thrift::Counted | Thrift::Desperate => Width::Narrow,
+        };
+        let rest = format!("\n{}", self.about(thrift));
         let mut text = format!("{}\n", self.mark());
-        let half = (thrift == Thrift::Desperate).then(|| room.saturating_sub(rest.len()) / 2);
-        let (table, left_out) = self.table(width, half);
-        text.push_str(&table);
-        if left_out > 0 {
-            missing.push(format!("the rows of {left_out} stacks"));
-        }
-        text.push('\n');
-        text.push_str(&rest);
-        let left = (thrift == Thrift::Desperate).then(|| room.saturating_sub(text.len() + 200));
-        let (lost, left_out) = self.lost(thrift, left);
-        text.push_str(&lost);
-        if left_out > 0 {
-            missing.push(format!("{left_out} addresses that are destroyed or replaced"));
-        }
-        (text, missing)
+        let left = room.saturating_sub(text.len() + rest.len() + 200);
+        let all = self.lost(thrift, None).0.len();
+        // Neither rows nor addresses take more than half from the other.
+        let for_rows = (thrift == Thrift::Desperate).then(|| left.saturating_sub(all).max(left / 2));
+        let (table, rows_missing) = self.table(width, for_rows);
+        let for_lost = (thrift == Thrift::Desperate).then(|| left.saturating_sub(table.len()));
+        let (lost, lost_missing) = self.lost(thrift, for_lost);
+        text.extend([table, rest, lost]);
+        let missing =
+            [(rows_missing, "rows of stacks"), (lost_missing, "addresses that are destroyed or replaced")];
+        let missing = missing.into_iter().filter(|(count, _)| *count > 0);
+        (text, missing.map(|(count, what)| format!("{count} {what}")).collect())
     }
 
     fn table(&self, width: Width, most: Option<usize>) -> (String, usize) {
         let imports = self.stacks.iter().any(|stack| stack.report.import > 0);
-        let mut text = heading(imports);
+        let mut text = heading(imports, width);
         let rows = self.with_rows();
         if rows.is_empty() {
             let cells = if imports { "| | |" } else { "| |" };
-            let stacks = counted(self.stacks.len(), "stack");
+            let stacks = match self.stacks.len() {
+                0 => "no stacks".to_owned(),
+                count => counted(count, "stack"),
+            };
             text.push_str(&format!("| {stacks} | no changes | | | {cells}\n"));
         }
         let mut left_out = 0;
@@ -194,7 +202,7 @@ impl PlanComment {
                 lines.push(line);
             }
         }
-        let count = lines.iter().filter(|line| line.starts_with("  ")).count() + left_out;
+        let count = lines.iter().filter(|line| line.starts_with(' ')).count() + left_out;
         if count == 0 {
             return (String::new(), 0);
         }
@@ -203,12 +211,16 @@ impl PlanComment {
     }
 
     /// Returns what is folded: failures, what the data change did, then the plans, the gravest first.
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self, most: usize) -> Vec<Part> {
         let rows = self.with_rows();
-        let failures = rows.iter().filter_map(|stack| failure(stack));
+        let failures: Vec<Part> = rows.iter().filter_map(|stack| failure(stack, usize::MAX)).collect();
+        // Of many failures each is told in a few lines rather than some in full.
+        let is_much = failures.iter().map(|part| part.whole.len()).sum::<usize>() > most / 2;
+        let short = rows.iter().filter_map(|stack| failure(stack, SHORT));
+        let failures = if is_much { short.collect() } else { failures };
         let rendered = self.rendered.iter().map(|diff| rendered_part(diff));
         let plans = rows.iter().filter_map(|stack| plan(stack));
-        failures.chain(rendered).chain(plans).collect()
+        failures.into_iter().chain(rendered).chain(plans).collect()
     }
 }
 
@@ -224,6 +236,9 @@ fn lost_line(change: &ReportedChange, thrift: Thrift) -> String {
     };
     let address = change.address.as_str().replace(['\n', '\r'], " ");
     let because: Vec<&str> = change.replace_because.iter().map(crate::model::Safe::as_str).collect();
+    if thrift > Thrift::Tight {
+        return format!(" {sign} {address}");
+    }
     match because.is_empty() || thrift > Thrift::None {
         true => format!("  {sign} {address}"),
         false => {
@@ -232,16 +247,31 @@ fn lost_line(change: &ReportedChange, thrift: Thrift) -> String {
     }
 }
 
-fn failure(stack: &PlannedStack) -> Option<Part> {
+fn failure(stack: &PlannedStack, most: usize) -> Option<Part> {
     let error = stack.report.error.as_ref()?;
     let id = stack.report.id.as_str();
     let summary = std::iter::once(error.summary.as_str());
     let hints = error.hint.iter().flat_map(|hint| lines_of(hint)).map(|hint| format!("hint: {hint}"));
     let lines = summary.chain(error.rest_of_detail()).flat_map(lines_of).map(str::to_owned);
-    let lines: Vec<String> = lines.chain(hints).collect();
+    let mut lines: Vec<String> = lines.chain(hints).collect();
+    if lines.iter().map(String::len).sum::<usize>() > most {
+        let mut left = most;
+        lines = lines.iter().map_while(|line| beginning(line, &mut left)).collect();
+        lines.push("… the rest is in the log of the run".to_owned());
+    }
     let title = format!("{} failed", html_code(id));
     let whole = fold(&title, &fence("", &lines)).replacen("<details>", "<details open>", 1);
     Some(Part { name: id.to_owned(), whole, lines: Some((title, lines)) })
+}
+
+/// Returns a line, or as much of it as there is room for; nothing where there is none left.
+fn beginning(line: &str, left: &mut usize) -> Option<String> {
+    if *left == 0 {
+        return None;
+    }
+    let end = (0..=line.len().min(*left)).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+    *left -= (*left).min(line.len());
+    line.get(..end).map(str::to_owned)
 }
 
 fn plan(stack: &PlannedStack) -> Option<Part> {

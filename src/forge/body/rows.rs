@@ -39,10 +39,15 @@ pub enum Width {
     Wide,
     /// Without what only looks better.
     Tight,
+    /// Two columns: all counts in one, and only those that are not zero.
+    Narrow,
 }
 
 /// Returns the heading of the table.
-pub fn heading(imports: bool) -> String {
+pub fn heading(imports: bool, width: Width) -> String {
+    if width == Width::Narrow {
+        return "| stack | plan |\n|:--|:--|\n".to_owned();
+    }
     let (name, line) = if imports { (" import |", "--:|") } else { ("", "") };
     format!("| stack | plan | add | change | destroy | replace |{name}\n|:--|:--|--:|--:|--:|--:|{line}\n")
 }
@@ -52,6 +57,12 @@ pub fn row(stack: &PlannedStack, older: bool, imports: bool, width: Width) -> St
     let report = &stack.report;
     let sign = if Weight::of(report) == Weight::Destroys { "⚠ " } else { "" };
     let (id, words) = (cell(report.id.as_str()), words(stack, older));
+    if width == Width::Narrow {
+        let counts = narrow_counts(report);
+        let words =
+            if counts.is_empty() || older || stack.moved_on { format!("{words} {counts}") } else { counts };
+        return format!("|{sign}{id}|{}|\n", words.trim_end());
+    }
     let has_counts = matches!(report.result, StackResult::Succeeded | StackResult::NoChanges);
     let number = |count: u32| if has_counts { count.to_string() } else { String::new() };
     let counts = [report.add, report.change, report.destroy, report.replace].map(number);
@@ -59,8 +70,22 @@ pub fn row(stack: &PlannedStack, older: bool, imports: bool, width: Width) -> St
     let cells = [format!("{sign}{id}"), words].into_iter().chain(counts).chain(import);
     match width {
         Width::Wide => cells.fold("|".to_owned(), |row, cell| format!("{row} {cell} |")) + "\n",
-        Width::Tight => cells.fold("|".to_owned(), |row, cell| format!("{row}{cell}|")) + "\n",
+        Width::Tight | Width::Narrow => {
+            cells.fold("|".to_owned(), |row, cell| format!("{row}{cell}|")) + "\n"
+        }
     }
+}
+
+fn narrow_counts(report: &StackReport) -> String {
+    let counts = [
+        ("+", report.add),
+        ("~", report.change),
+        ("-", report.destroy),
+        ("-/+", report.replace),
+        ("&amp;", report.import),
+    ];
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    counts.map(|(sign, count)| format!("{sign}{count}")).collect::<Vec<_>>().join(" ")
 }
 
 fn words(stack: &PlannedStack, older: bool) -> String {

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Git, is_commit, parts};
+use crate::process::Invocation;
 
 /// What a commit holds in some places is not larger.
 const LARGEST: u64 = 64 << 20;
@@ -43,7 +44,7 @@ impl Git {
         }
         // Content goes through the filters that attributes name, unless they are switched off.
         let call = self.call(&self.filter_settings().await?, "archive").args(["--format=tar", commit, "--"]);
-        let archive = self.ask(there.into_iter().fold(call, |call, place| call.arg(place))).await?;
+        let archive = self.ask(there.into_iter().fold(call, Invocation::arg)).await?;
         self.unpacked(&archive)
     }
 

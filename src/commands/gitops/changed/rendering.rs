@@ -14,7 +14,7 @@ use super::render_inputs::{Outcome, RenderSide};
 use crate::commands::Context;
 use crate::error::Result;
 use crate::model::Project;
-use crate::model::layout::is_tofu_file;
+use crate::model::is_tofu_file;
 use crate::process::{Difference, FileKind, Git};
 use crate::render::GeneratedFile;
 use crate::stacks::{Before, Earlier, Now, PathChange, Remembered, Tree as _};

@@ -95,7 +95,7 @@ fn look_at_base(project: &Project, files: &[(PathBuf, Vec<u8>)], context: &Conte
 fn masked_diff(before: &Look, after: &Look) -> Option<String> {
     let mut secrets = Vec::new();
     [before, after].into_iter().for_each(|look| secret_values(&look.values, &mut secrets));
-    let mask = Redactor::new(secrets.iter().map(|text| text.as_bytes())).ok()?;
+    let mask = Redactor::new(secrets.iter().map(String::as_bytes)).ok()?;
     let diffs: Vec<String> = changes(before, after).iter().map(unified_diff).collect();
     let lines = diffs.iter().flat_map(|diff| diff.lines()).map(|line| mask.line(line).into_owned());
     let text: Vec<String> = lines.collect();

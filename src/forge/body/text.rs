@@ -46,13 +46,16 @@ pub fn fold(title: &str, inside: &str) -> String {
     format!("<details><summary>{title}</summary>\n\n{inside}\n</details>\n")
 }
 
-/// Returns a name as HTML.
+/// Returns a name as HTML; some forges look for names and numbers before they look for HTML.
 pub fn html_code(text: &str) -> String {
-    let text =
-        plain(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
-    // Some forges look for names and numbers before they look for HTML.
-    let text = text.replace('@', "&#64;").replace('#', "&#35;").replace('`', "&#96;");
-    format!("<code>{text}</code>")
+    let mut html = String::new();
+    for sign in plain(text).chars() {
+        match sign {
+            '&' | '<' | '>' | '"' | '@' | '#' | '`' => html.push_str(&format!("&#{};", u32::from(sign))),
+            sign => html.push(sign),
+        }
+    }
+    format!("<code>{html}</code>")
 }
 
 /// Returns the lines of a text.
@@ -89,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_title_closes_nothing() {
-        assert_eq!(html_code("</details>@a #1"), "<code>&lt;/details&gt;&#64;a &#35;1</code>");
+        assert_eq!(html_code("</details>@a #1"), "<code>&#60;/details&#62;&#64;a &#35;1</code>");
     }
 
     #[test]

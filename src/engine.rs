@@ -13,6 +13,7 @@ mod run;
 mod session;
 mod single_calls;
 mod stack;
+mod stack_locks;
 mod state_check;
 mod state_content;
 mod state_work;
@@ -27,7 +28,8 @@ pub use single_calls::{
     Formatted, Sensitive, format_files, pass_through, read_addresses, read_document, read_everything,
     read_outputs, read_text, release_foreign_lock, unopened_for,
 };
-pub use stack::{is_prepared_by, workspace_folder};
+pub use stack::{data_folder, is_prepared_by, workspace_folder};
+pub use stack_locks::{StackLock, StackLocks, StateHomes};
 pub use state_check::{
     KeptStates, Rename, StateCheck, check_removed, check_states, is_missing, kept_states, lost_stacks,
     may_have_resources, note_missing, note_state, require_own, require_states, resources_of, sound_states,

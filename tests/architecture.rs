@@ -56,7 +56,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "atomic_file",
             "backends",
-            "cli",
             "engine",
             "events",
             "process",

@@ -12,6 +12,8 @@ use crate::trust::TrustWord;
 pub struct Context {
     /// The command, as it is typed: `plan`, `state list`.
     pub command: String,
+    /// Returns the whole command line as clap knows it.
+    pub definition: fn() -> clap::Command,
     /// The environment this program was started with.
     pub env: Environment,
     /// The clock.

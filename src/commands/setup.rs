@@ -12,5 +12,4 @@ pub use new::{NewArgs, run as new};
 pub use new_stack::{NewStackArgs, run as new_stack};
 
 pub(super) use configure::{bring_up_to_date, data_warnings, edited_since, has_templates};
-pub(super) use deps::{ensure, find};
 pub(super) use new::free_name;

@@ -21,4 +21,4 @@ pub(super) use life::{Planned, ShownPlan, StackLife, Upstream};
 pub(super) use prepared::{bare_run, prepared};
 pub(super) use saved_plans::Found;
 pub(super) use shown_plan::Comparison;
-pub use tofu_workspaces::workspace_folder;
+pub use tofu_workspaces::{data_folder, workspace_folder};

@@ -9,11 +9,10 @@ use clap::Args;
 use serde_json::json;
 
 use self::states::Together;
-use crate::commands::loaded_project::Workspace;
-use crate::commands::state::{Looked, StackLock, load_locks};
+use crate::commands::loaded_project::{LoadedProject, search_tofu};
 use crate::commands::{Context, setup, trust};
 use crate::engine;
-use crate::engine::{StackSecrets, Unopened};
+use crate::engine::{StackLock, StackLocks, StackSecrets, Unopened};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Stack, StackId, counted, few, quoted};
 use crate::report::{Asking, Terminal, Tone, passphrase_prompt};
@@ -104,8 +103,8 @@ pub async fn run(args: &DoctorArgs, context: &Context) -> Result<Exit> {
 
 async fn examine(context: &Context) -> Vec<Finding> {
     let mut findings = vec![environment(context)];
-    let workspace = match Workspace::load(context) {
-        Ok(workspace) => workspace,
+    let loaded = match LoadedProject::load(context) {
+        Ok(loaded) => loaded,
         Err(error) => {
             findings.push(Finding::fail("project", &error));
             return findings;
@@ -113,23 +112,23 @@ async fn examine(context: &Context) -> Vec<Finding> {
     };
     findings.push(Finding::pass(
         "project",
-        format!("{} at {}", workspace.project.name, workspace.project.root.display()),
+        format!("{} at {}", loaded.project.name, loaded.project.root.display()),
     ));
-    let trust = Trusted::of(&workspace, context).await;
+    let trust = Trusted::of(&loaded, context).await;
     findings.push(trust.finding());
-    let (tofu, about_tofu) = tofu(&workspace, &trust, context).await;
+    let (tofu, about_tofu) = tofu(&loaded, &trust, context).await;
     findings.extend(about_tofu);
-    findings.extend(edited(&workspace));
-    findings.extend(data::data_findings(&workspace.project));
-    findings.extend(stack_findings(&workspace, context));
-    findings.extend(order(&workspace));
-    findings.extend(isolation(&workspace));
-    findings.push(writable(&workspace));
-    findings.extend(lock_findings(&workspace, &trust, context).await);
-    let (secrets, about_secrets) = open_secrets(&workspace, &trust, context).await;
+    findings.extend(edited(&loaded));
+    findings.extend(data::data_findings(&loaded.project));
+    findings.extend(stack_findings(&loaded, context));
+    findings.extend(order(&loaded));
+    findings.extend(isolation(&loaded));
+    findings.push(writable(&loaded));
+    findings.extend(lock_findings(&loaded, &trust, context).await);
+    let (secrets, about_secrets) = open_secrets(&loaded, &trust, context).await;
     // Looking may need credentials that only trusted keys open; the locks say so already.
     if trust.with_states() {
-        findings.extend(states::state_findings(&workspace, secrets, tofu, context).await);
+        findings.extend(states::state_findings(&loaded, secrets, tofu, context).await);
     }
     findings.extend(about_secrets);
     findings
@@ -139,9 +138,9 @@ async fn examine(context: &Context) -> Vec<Finding> {
 struct Trusted(Result<Vec<Thing>>);
 
 impl Trusted {
-    async fn of(workspace: &Workspace, context: &Context) -> Self {
-        let all = trust::items_of_project(&workspace.project, context).await;
-        Self(all.and_then(|all| trust::untrusted(&workspace.project.root, all, context)))
+    async fn of(loaded: &LoadedProject, context: &Context) -> Self {
+        let all = trust::items_of_project(&loaded.project, context).await;
+        Self(all.and_then(|all| trust::untrusted(&loaded.project.root, all, context)))
     }
 
     /// Returns whether nothing of this kind is forbidden.
@@ -179,12 +178,12 @@ fn environment(context: &Context) -> Finding {
 }
 
 /// Returns the tofu that is there, and what is to be said about it.
-async fn tofu(workspace: &Workspace, trust: &Trusted, context: &Context) -> (Option<Tofu>, Vec<Finding>) {
+async fn tofu(loaded: &LoadedProject, trust: &Trusted, context: &Context) -> (Option<Tofu>, Vec<Finding>) {
     if !trust.with(ThingKind::TofuBinary) {
         let message = "not looked at: it is a program of this project";
         return (None, vec![Finding::warn("tofu", message, "`infra trust`")]);
     }
-    match setup::find(&workspace.project, context).await.map(|search| search.found) {
+    match search_tofu(&loaded.project, context).await.map(|search| search.found) {
         Ok(Some(tofu)) => {
             let found = format!("{} at {}", tofu.version, tofu.path.display());
             let findings = vec![Finding::pass("tofu", found), plans(&tofu, context)];
@@ -199,8 +198,8 @@ async fn tofu(workspace: &Workspace, trust: &Trusted, context: &Context) -> (Opt
 }
 
 /// Tells what was edited and not rendered.
-fn edited(workspace: &Workspace) -> Option<Finding> {
-    let edited = setup::edited_since(&workspace.project);
+fn edited(loaded: &LoadedProject) -> Option<Finding> {
+    let edited = setup::edited_since(&loaded.project);
     let message = format!("{} changed since the last `infra configure`", edited.join(", "));
     (!edited.is_empty()).then(|| Finding::warn("configure", message, "`infra configure`"))
 }
@@ -220,15 +219,15 @@ fn plans(tofu: &Tofu, context: &Context) -> Finding {
     }
 }
 
-fn stack_findings(workspace: &Workspace, context: &Context) -> Vec<Finding> {
-    if workspace.stacks.is_empty() {
-        return vec![Finding::warn("stacks", "none found", workspace.way_to_stacks(context))];
+fn stack_findings(loaded: &LoadedProject, context: &Context) -> Vec<Finding> {
+    if loaded.stacks.is_empty() {
+        return vec![Finding::warn("stacks", "none found", loaded.way_to_stacks(context))];
     }
     let mut findings: Vec<Finding> =
-        workspace.stacks.iter().flat_map(|stack| findings_of(workspace, stack)).collect();
-    findings.extend(forgotten_modules(workspace));
-    findings.extend(risky_states(workspace));
-    for note in &workspace.notes {
+        loaded.stacks.iter().flat_map(|stack| findings_of(loaded, stack)).collect();
+    findings.extend(forgotten_modules(loaded));
+    findings.extend(risky_states(loaded));
+    for note in &loaded.notes {
         findings.push(Finding::warn(
             "layout",
             note.clone(),
@@ -238,13 +237,13 @@ fn stack_findings(workspace: &Workspace, context: &Context) -> Vec<Finding> {
     if findings.is_empty() {
         findings.push(Finding::pass(
             "stacks",
-            format!("{}, all readable", counted(workspace.stacks.len(), "stack")),
+            format!("{}, all readable", counted(loaded.stacks.len(), "stack")),
         ));
     }
     findings
 }
 
-fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
+fn findings_of(loaded: &LoadedProject, stack: &Stack) -> Vec<Finding> {
     let unusable =
         |problem: &String| Finding::fail("stacks", &Error::invalid(format!("{}: {problem}", stack.id)));
     let unread = |note: &String| {
@@ -257,7 +256,7 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
     findings.extend(stack.unread.iter().map(unread));
     let is_forgotten = |warning: &&String| stacks::tells_of_forgotten_module(warning);
     findings.extend(stack.warnings.iter().filter(|warning| !is_forgotten(warning)).map(odd));
-    if let Some(errored) = engine::unsaved_file(&workspace.project, stack) {
+    if let Some(errored) = engine::unsaved_file(&loaded.project, stack) {
         let message = format!("{}: a run could not save its state: {}", stack.id, errored.path.display());
         let fix = format!("`infra state push {} --errored`, which removes the file", stack.id);
         findings.push(Finding::fail("state", &Error::failed(message).hint(fix)));
@@ -266,8 +265,8 @@ fn findings_of(workspace: &Workspace, stack: &Stack) -> Vec<Finding> {
 }
 
 /// Tells what is listed as a stack and waits for a caller; many are told together.
-fn forgotten_modules(workspace: &Workspace) -> Vec<Finding> {
-    let told = workspace.stacks.iter().filter_map(|stack| {
+fn forgotten_modules(loaded: &LoadedProject) -> Vec<Finding> {
+    let told = loaded.stacks.iter().filter_map(|stack| {
         let warning = stack.warnings.iter().find(|warning| stacks::tells_of_forgotten_module(warning))?;
         Some((stack.id.to_string(), warning.clone()))
     });
@@ -280,12 +279,12 @@ fn forgotten_modules(workspace: &Workspace) -> Vec<Finding> {
 }
 
 /// Tells what is risky about where states are kept; what many stacks share is told once.
-fn risky_states(workspace: &Workspace) -> Vec<Finding> {
+fn risky_states(loaded: &LoadedProject) -> Vec<Finding> {
     let mut shared: BTreeMap<&str, (StateRisk, Vec<&Stack>)> = BTreeMap::new();
-    for stack in &workspace.stacks {
+    for stack in &loaded.stacks {
         for risk in stacks::state_risks(stack) {
             let words = match risk {
-                StateRisk::LocalFile if !has_local_state(workspace, stack) => {
+                StateRisk::LocalFile if !has_local_state(loaded, stack) => {
                     "state in a local file, which is not here: never applied, or on another machine"
                 }
                 _ => risk.words(),
@@ -306,31 +305,31 @@ fn risky_states(workspace: &Workspace) -> Vec<Finding> {
 }
 
 /// Returns whether this machine has the file that a local backend keeps a state in.
-fn has_local_state(workspace: &Workspace, stack: &Stack) -> bool {
+fn has_local_state(loaded: &LoadedProject, stack: &Stack) -> bool {
     let identity = stacks::identity_of(stack);
     let file = identity.as_deref().and_then(|identity| identity.strip_prefix("local:"));
-    file.is_none_or(|file| workspace.project.root.join(file).exists())
+    file.is_none_or(|file| loaded.project.root.join(file).exists())
 }
 
 /// Tells whether the stacks can be brought into an order.
-fn order(workspace: &Workspace) -> Option<Finding> {
-    let cycle = stacks::cycle(&workspace.project, &workspace.stacks);
+fn order(loaded: &LoadedProject) -> Option<Finding> {
+    let cycle = stacks::cycle(&loaded.project, &loaded.stacks);
     let sound = || Finding::pass("order", "no stack waits for itself");
     let finding = cycle.map_or_else(sound, |error| Finding::fail("order", &error));
-    (!workspace.stacks.is_empty()).then_some(finding)
+    (!loaded.stacks.is_empty()).then_some(finding)
 }
 
-fn isolation(workspace: &Workspace) -> Vec<Finding> {
-    match stacks::shared_states(&workspace.stacks).as_slice() {
+fn isolation(loaded: &LoadedProject) -> Vec<Finding> {
+    match stacks::shared_states(&loaded.stacks).as_slice() {
         [] => vec![Finding::pass("isolation", "no two stacks share a state")],
         all => all.iter().map(|shared| Finding::fail("isolation", &shared.error)).collect(),
     }
 }
 
 /// Tries the one thing that every run needs, and leaves nothing behind.
-fn writable(workspace: &Workspace) -> Finding {
-    let dir = workspace.project.infra_dir();
-    let place = if dir.exists() { dir } else { workspace.project.root.clone() };
+fn writable(loaded: &LoadedProject) -> Finding {
+    let dir = loaded.project.infra_dir();
+    let place = if dir.exists() { dir } else { loaded.project.root.clone() };
     match tempfile::tempfile_in(&place) {
         Ok(_) => Finding::pass("disk", format!("{} can be written", place.display())),
         Err(error) => {
@@ -343,16 +342,16 @@ fn writable(workspace: &Workspace) -> Finding {
     }
 }
 
-async fn lock_findings(workspace: &Workspace, trust: &Trusted, context: &Context) -> Vec<Finding> {
+async fn lock_findings(loaded: &LoadedProject, trust: &Trusted, context: &Context) -> Vec<Finding> {
     // Reading a lock may need credentials that only those open.
     if !trust.with_states() {
         let message = "not looked at: the project is not trusted with your keys";
         return vec![Finding::warn("locks", message, "`infra trust`")];
     }
-    let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
-    match load_locks(workspace, &all, context).await {
+    let all: Vec<StackId> = loaded.stacks.iter().map(|stack| stack.id.clone()).collect();
+    match loaded.locks_of(&all, context).await {
         Err(error) => vec![Finding::fail("locks", &error)],
-        Ok(Looked { locks, failed }) => {
+        Ok(StackLocks { locks, failed }) => {
             // A state that went elsewhere is told as one; its lock is the mark of that.
             let held = locks.iter().filter(|lock| lock.lock.info.moved_to().is_none());
             let failed = failed.iter().filter(|(_, error)| !states::is_misplaced(error));
@@ -381,7 +380,7 @@ fn unreadable_states(states: &Together<'_>) -> Finding {
 
 /// Opens the encrypted files; tells whether they open, and whose key files others can read.
 async fn open_secrets(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     trust: &Trusted,
     context: &Context,
 ) -> (BTreeMap<StackId, StackSecrets>, Vec<Finding>) {
@@ -389,14 +388,14 @@ async fn open_secrets(
     let prompt = passphrase_prompt(Asking::Nobody);
     let may_run = trust.with(ThingKind::PasswordProgram);
     let keys = if may_run { KeyTrust::ALL } else { KeyTrust::NO_PROGRAMS };
-    let keyring = Keyring::load(workspace.key_places(context, keys), &prompt).await;
+    let keyring = Keyring::load(loaded.key_places(context, keys), &prompt).await;
     let exposed = keyring.identities().exposed().iter().map(|key| {
         let message = format!("{} can be read by others (mode {:o})", key.path.display(), key.mode);
         Finding::warn("secrets", message, format!("`chmod 600 {}`", key.path.display()))
     });
     let mut findings: Vec<Finding> = exposed.collect();
-    let stacks: Vec<&Stack> = workspace.stacks.iter().collect();
-    let opened = engine::load_secrets(&keyring, &workspace.project, &stacks, |_| Unopened::Ends).await;
+    let stacks: Vec<&Stack> = loaded.stacks.iter().collect();
+    let opened = engine::load_secrets(&keyring, &loaded.project, &stacks, |_| Unopened::Ends).await;
     findings.push(match &opened {
         Ok(secrets) if secrets.values().all(StackSecrets::is_empty) => {
             Finding::pass("secrets", "no encrypted files")

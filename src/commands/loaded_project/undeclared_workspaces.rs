@@ -2,11 +2,11 @@
 //!
 //! That is what `env` in `infra.yaml` says; else, for stacks that are named, `--workspace` or
 //! the caller's `TF_WORKSPACE`, or what stands behind the `@` of a name; else what was selected
-//! in the stack's own folder. Begin at [`Workspace::load_for`].
+//! in the stack's own folder. Begin at [`LoadedProject::load_for`].
 
 use std::path::PathBuf;
 
-use super::load::Workspace;
+use super::load::LoadedProject;
 use crate::backends;
 use crate::commands::Context;
 use crate::commands::args::StackArgs;
@@ -18,7 +18,7 @@ use crate::stacks::{Selection, SettingsBook};
 /// Commands that touch no state, so that the caller's `TF_WORKSPACE` is not about them.
 const ELSEWHERE: [&str; 7] = ["completions", "doctor", "fmt", "new-stack", "stacks", "test", "validate"];
 
-impl Workspace {
+impl LoadedProject {
     /// Returns the workspace that the caller's environment names, for commands that care.
     pub fn inherited(context: &Context) -> Option<String> {
         let is_about_states = !ELSEWHERE.contains(&context.command.as_str());

@@ -50,10 +50,10 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
 
 /// Prints what would be run; what a run would refuse is refused.
 async fn print(prepared: &Prepared, request: &Request, context: &Context) -> Result<Exit> {
-    let Prepared { workspace, chosen, plan, standing, .. } = prepared;
-    standing.check_dry(workspace, request, chosen, context).await?;
+    let Prepared { loaded, chosen, plan, standing, .. } = prepared;
+    standing.check_dry(loaded, request, chosen, context).await?;
     context.terminal.data(&plan.to_string());
-    shared_states(&workspace.stacks, plan).into_values().next().map_or(Ok(Exit::OK), Err)
+    shared_states(&loaded.stacks, plan).into_values().next().map_or(Ok(Exit::OK), Err)
 }
 
 /// Runs the engine and the reports side by side.
@@ -68,8 +68,8 @@ async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Resul
             return Err(error);
         }
     };
-    let Prepared { workspace, plan, .. } = prepared;
-    let reports = reports(workspace, plan, &options, request, context)?;
+    let Prepared { loaded, plan, .. } = prepared;
+    let reports = reports(loaded, plan, &options, request, context)?;
     let running = async move {
         let report = engine::run(&session, plan, &options, check).await;
         session.close().await;

@@ -12,7 +12,7 @@ use clap::Args;
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::backends;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::commands::{Context, trust};
 use crate::engine::{StackSecrets, Unopened};
 use crate::error::{Error, Exit, Kind, Result, io};
@@ -208,9 +208,9 @@ async fn environment_for(place: &StorePlace, context: &Context) -> Result<Enviro
     if !place.lacks_credentials(&context.env, context.clock) || project::find_root(&context.cwd).is_err() {
         return Ok(context.env.clone());
     }
-    let workspace = Workspace::load(context)?;
+    let loaded = LoadedProject::load(context)?;
     let secrets =
-        workspace.secrets_of(context, &workspace.stacks.iter().collect::<Vec<_>>(), Unopened::Ends).await?;
+        loaded.secrets_of(context, &loaded.stacks.iter().collect::<Vec<_>>(), Unopened::Ends).await?;
     let variables = secrets.values().map(StackSecrets::backend_variables);
     let mut env = backends::store_environment(&context.env, variables);
     if let Some(region) = context.env.get("AWS_REGION") {

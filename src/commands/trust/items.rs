@@ -18,7 +18,7 @@ pub(super) use self::owners::owners;
 use self::tofu_data::tofu_data;
 use self::variables::is_harmless;
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::engine;
 use crate::error::{Result, io};
 use crate::model::{Environment, Fingerprint, Project, PythonPlugins, Stack};
@@ -35,12 +35,12 @@ const CLI_CONFIGS: [&str; 2] = [".terraformrc", ".tofurc"];
 
 /// Returns everything that the project brings.
 pub async fn items_of_project(project: &Project, context: &Context) -> Result<Vec<Thing>> {
-    let workspace = Workspace::load(context)?;
-    let stacks: Vec<&Stack> = workspace.stacks.iter().collect();
+    let loaded = LoadedProject::load(context)?;
+    let stacks: Vec<&Stack> = loaded.stacks.iter().collect();
     let mut things = plugin_items(project)?;
     things.extend(items_of_run(project, &stacks, context).await?);
     let prompt = passphrase_prompt(context.asking());
-    let keyring = Keyring::load(workspace.key_places(context, KeyTrust::NONE), &prompt).await;
+    let keyring = Keyring::load(loaded.key_places(context, KeyTrust::NONE), &prompt).await;
     things.extend(key_items(project, &stacks, &keyring)?);
     things.sort();
     things.dedup_by(|a, b| a.is_same(b));

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::items::{items_of_run, key_programs, owners};
 use super::require::{refused, untrusted, with_ways_to_trust};
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::engine::StateNeed;
 use crate::error::{Error, Kind, Result};
 use crate::model::{Stack, StackId};
@@ -20,7 +20,7 @@ use crate::trust::{Thing, UNTRUSTED};
 ///
 /// Nothing where somebody can be asked, or where no stack would be left: then one answer holds for all.
 pub async fn untrusted_stacks(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     chosen: &[StackId],
     state: StateNeed,
     context: &Context,
@@ -29,19 +29,19 @@ pub async fn untrusted_stacks(
     if chosen.len() < 2 || context.asking() != Asking::Nobody {
         return Ok(none);
     }
-    let feeding = workspace.feeding(chosen)?;
-    let stacks: Vec<&Stack> = workspace
+    let feeding = loaded.feeding(chosen)?;
+    let stacks: Vec<&Stack> = loaded
         .stacks
         .iter()
         .filter(|stack| chosen.contains(&stack.id) || feeding.contains(&stack.id))
         .collect();
-    let brought = brought_by(workspace, &stacks, state, context).await?;
+    let brought = brought_by(loaded, &stacks, state, context).await?;
     if brought.is_empty() {
         return Ok(none);
     }
     let mut apart = BTreeMap::new();
     for id in chosen {
-        if let Some(error) = why_apart(workspace, id, &brought, context)? {
+        if let Some(error) = why_apart(loaded, id, &brought, context)? {
             apart.insert(id.clone(), error);
         }
     }
@@ -50,12 +50,12 @@ pub async fn untrusted_stacks(
 
 /// Returns the untrusted things of each stack that has some.
 async fn brought_by<'a>(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     stacks: &[&'a Stack],
     state: StateNeed,
     context: &Context,
 ) -> Result<BTreeMap<&'a StackId, Vec<Thing>>> {
-    let project = &workspace.project;
+    let project = &loaded.project;
     let mut all = items_of_run(project, stacks, context).await?;
     if state != StateNeed::No {
         all.extend(key_programs(project, stacks)?);
@@ -71,16 +71,16 @@ async fn brought_by<'a>(
 }
 
 fn why_apart(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     id: &StackId,
     brought: &BTreeMap<&StackId, Vec<Thing>>,
     context: &Context,
 ) -> Result<Option<Error>> {
-    let project = &workspace.project;
+    let project = &loaded.project;
     if let Some(things) = brought.get(id) {
         return Ok(Some(refused(project, things, context)));
     }
-    let feeding = workspace.feeding(std::slice::from_ref(id))?;
+    let feeding = loaded.feeding(std::slice::from_ref(id))?;
     let Some(from) = feeding.iter().find(|from| brought.contains_key(from)) else { return Ok(None) };
     let message = format!("`{id}` takes values from `{from}`, which brings something that is not trusted");
     let error = Error::new(Kind::Refused, message).code(UNTRUSTED);

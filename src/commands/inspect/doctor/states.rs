@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::Finding;
 use crate::backends::read_infra_lock;
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::engine;
 use crate::engine::{KeptStates, Session, SessionParts, StackSecrets, StateNeed};
 use crate::error::{Error, Result};
@@ -21,25 +21,25 @@ pub(super) const NAMED: usize = 5;
 
 /// Looks at the states of all stacks, with the tofu that is there.
 pub(super) async fn state_findings(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     secrets: BTreeMap<StackId, StackSecrets>,
     tofu: Option<Tofu>,
     context: &Context,
 ) -> Vec<Finding> {
-    if !workspace.stacks.iter().any(|stack| stack.backend == Backend::Embedded) {
+    if !loaded.stacks.iter().any(|stack| stack.backend == Backend::Embedded) {
         return Vec::new();
     }
     let Some(tofu) = tofu else {
         let message = "not looked at: that needs a tofu";
         return vec![Finding::warn("states", message, "`infra deps install`")];
     };
-    let session = match open(workspace, secrets, tofu, context).await {
+    let session = match open(loaded, secrets, tofu, context).await {
         Ok(session) => session,
         Err(error) => return vec![Finding::fail("states", &error)],
     };
     let mut findings = seen(&session).await;
     session.close().await;
-    findings.extend(lock_file(&workspace.project, context).await);
+    findings.extend(lock_file(&loaded.project, context).await);
     if findings.is_empty() {
         findings.push(Finding::pass("states", "all where they should be"));
     }
@@ -48,15 +48,15 @@ pub(super) async fn state_findings(
 
 /// Opens what a run opens; nobody is asked, nothing is told on the way.
 async fn open(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     secrets: BTreeMap<StackId, StackSecrets>,
     tofu: Tofu,
     context: &Context,
 ) -> Result<Session> {
     let (events, _) = Events::channel(context.clock);
     Session::open(SessionParts {
-        project: workspace.project.clone(),
-        stacks: workspace.stacks.clone(),
+        project: loaded.project.clone(),
+        stacks: loaded.stacks.clone(),
         tofu,
         inherited: context.env.clone(),
         events,

@@ -41,7 +41,7 @@ impl Prepared {
         let untrusted = match self.plan.command.is_ordered() {
             // What is changed together is changed as a whole, or not at all.
             true => BTreeMap::new(),
-            false => untrusted_stacks(&self.workspace, &self.chosen, state, context).await?,
+            false => untrusted_stacks(&self.loaded, &self.chosen, state, context).await?,
         };
         let chosen: Vec<StackId> =
             self.chosen.iter().filter(|id| !untrusted.contains_key(id)).cloned().collect();
@@ -52,7 +52,7 @@ impl Prepared {
             let unopened = request.unopened();
             let extra = &request.extra;
             let purpose = Purpose { stacks, state, run_id, at_once, given, unopened, extra };
-            self.workspace.open_session(context, events.clone(), purpose).await
+            self.loaded.open_session(context, events.clone(), purpose).await
         };
         match open(&looked_at).await {
             // Whoever cannot open the secrets of a dependent cannot tell what is in its state either.
@@ -71,16 +71,16 @@ impl Prepared {
         shut: Shut,
         options: &mut RunOptions,
     ) -> Result<StateCheck> {
-        let Self { workspace, plan, standing, chosen, .. } = self;
+        let Self { loaded, plan, standing, chosen, .. } = self;
         options.staying = standing.check(session, request, chosen, shut.dependents).await?;
         check_protected(session, plan, request, context).await?;
-        warn_beforehand(workspace, plan, &session.events);
+        warn_beforehand(loaded, plan, &session.events);
         if options.approval == Approval::Given {
             tell_staying(session, &options.staying);
         }
         let check = check_states(session, plan, &shut, (request, context)).await?;
-        let mut shared = shared_states(&workspace.stacks, plan);
-        shared.extend(unclear_backends(&workspace.project, plan, request));
+        let mut shared = shared_states(&loaded.stacks, plan);
+        shared.extend(unclear_backends(&loaded.project, plan, request));
         shared.extend(shut.untrusted);
         Ok(StateCheck { shared, ..check })
     }

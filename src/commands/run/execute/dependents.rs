@@ -12,7 +12,7 @@ use futures::stream;
 use super::request::Request;
 use crate::commands::Context;
 use crate::commands::args::StackArgs;
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::engine::Session;
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ const LISTED: usize = 20;
 
 /// Takes in removed stacks that depend on chosen ones, and adds all dependents if they are asked for.
 pub async fn widened(
-    workspace: &mut Workspace,
+    loaded: &mut LoadedProject,
     request: &Request,
     chosen: Vec<StackId>,
     context: &Context,
@@ -36,7 +36,7 @@ pub async fn widened(
         return Ok(chosen);
     }
     if !request.removed {
-        include_removed_dependents(workspace, &chosen, context).await?;
+        include_removed_dependents(loaded, &chosen, context).await?;
     }
     if !request.stacks.with_dependents {
         return Ok(chosen);
@@ -45,10 +45,10 @@ pub async fn widened(
         true => Vec::new(),
         false => {
             let names = request.stacks.exclude.clone();
-            workspace.choose(&StackArgs { names, ..StackArgs::default() }, context)?
+            loaded.choose(&StackArgs { names, ..StackArgs::default() }, context)?
         }
     };
-    let more = stacks::dependents(&workspace.stacks, &chosen)?;
+    let more = stacks::dependents(&loaded.stacks, &chosen)?;
     let mut chosen = chosen;
     chosen.extend(more.into_iter().filter(|id| !excluded.contains(id)));
     chosen.sort();
@@ -57,19 +57,19 @@ pub async fn widened(
 
 /// Takes in the stacks that are gone from the tree and stand on chosen ones.
 async fn include_removed_dependents(
-    workspace: &mut Workspace,
+    loaded: &mut LoadedProject,
     chosen: &[StackId],
     context: &Context,
 ) -> Result<()> {
-    let removed = engine::removed_stacks(&workspace.project, &workspace.stacks, context.clock).await?;
+    let removed = engine::removed_stacks(&loaded.project, &loaded.stacks, context.clock).await?;
     if removed.is_empty() {
         return Ok(());
     }
     let all: Vec<Stack> =
-        workspace.stacks.iter().chain(removed.iter().map(|gone| &gone.stack)).cloned().collect();
+        loaded.stacks.iter().chain(removed.iter().map(|gone| &gone.stack)).cloned().collect();
     // Edges of long ago may contradict those of today, which count.
     let dependents = stacks::dependents(&all, chosen).unwrap_or_default();
-    workspace.include(removed.into_iter().filter(|gone| dependents.contains(&gone.stack.id)).collect());
+    loaded.include(removed.into_iter().filter(|gone| dependents.contains(&gone.stack.id)).collect());
     Ok(())
 }
 
@@ -94,12 +94,12 @@ type Found<'a> = (&'a Stack, Option<usize>);
 
 impl Standing {
     /// Finds what stands on the chosen stacks; nothing where nothing is to be destroyed.
-    pub fn on(workspace: &Workspace, request: &Request, chosen: &[StackId]) -> Result<Self> {
+    pub fn on(loaded: &LoadedProject, request: &Request, chosen: &[StackId]) -> Result<Self> {
         if request.mode != PlanMode::Destroy {
             return Ok(Self::default());
         }
-        let dependents = stacks::dependents(&workspace.stacks, chosen)?;
-        let mut higher = stacks::higher_layers(&workspace.project, &workspace.stacks, chosen);
+        let dependents = stacks::dependents(&loaded.stacks, chosen)?;
+        let mut higher = stacks::higher_layers(&loaded.project, &loaded.stacks, chosen);
         // Only a question names them.
         higher.retain(|id| request.command == RunCommand::Destroy && !dependents.contains(id));
         Ok(Self { dependents, higher })
@@ -142,7 +142,7 @@ impl Standing {
     /// Refuses what a dry run would only print.
     pub async fn check_dry(
         &self,
-        workspace: &Workspace,
+        loaded: &LoadedProject,
         request: &Request,
         chosen: &[StackId],
         context: &Context,
@@ -155,7 +155,7 @@ impl Standing {
         let look = async |session: &Session| {
             self.check(session, request, chosen, Dependents::Open).await.map(|_| ())
         };
-        workspace.with_session(context, purpose, look).await
+        loaded.with_session(context, purpose, look).await
     }
 }
 

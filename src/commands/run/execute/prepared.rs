@@ -13,7 +13,7 @@ use super::request::Request;
 use super::resume::resume;
 use super::temporary_folder::borrow_folder;
 use crate::commands::Context;
-use crate::commands::loaded_project::{Workspace, tell_lost};
+use crate::commands::loaded_project::{LoadedProject, tell_lost};
 use crate::engine;
 use crate::engine::{Approval, RunChoice, RunOptions, WhenToInit};
 use crate::error::{Exit, Kind, Result};
@@ -25,7 +25,7 @@ use crate::report::{Asking, read_durations};
 #[derive(Debug)]
 pub struct Prepared {
     /// The project and all of its stacks, removed ones that matter included.
-    pub workspace: Workspace,
+    pub loaded: LoadedProject,
     /// The chosen stacks.
     pub chosen: Vec<StackId>,
     /// What is done to them, in which order.
@@ -49,38 +49,38 @@ pub enum Preparation {
 
 /// Decides what is run.
 pub async fn prepare(request: &mut Request, context: &Context) -> Result<Preparation> {
-    let mut workspace = Workspace::load_for(context, &request.stacks)?;
+    let mut loaded = LoadedProject::load_for(context, &request.stacks)?;
     let borrowed = match request.command {
-        RunCommand::Validate => borrow_folder(&mut workspace.project),
+        RunCommand::Validate => borrow_folder(&mut loaded.project),
         _ => None,
     };
-    resume(&workspace, request, context)?;
+    resume(&loaded, request, context)?;
     let mut gone = Vec::new();
     if request.removed {
-        let removed = workspace.removed_stacks(context).await?;
+        let removed = loaded.removed_stacks(context).await?;
         gone.extend(removed.iter().map(|removed| removed.stack.id.clone()));
-        let lost = workspace.lost_stacks(context).await?;
+        let lost = loaded.lost_stacks(context).await?;
         tell_lost(&lost, context);
-        workspace.include(removed);
+        loaded.include(removed);
         if gone.is_empty() && !lost.is_empty() {
             return Ok(Preparation::Lost(Kind::Failed.exit()));
         }
     }
-    let chosen = choose(&workspace, request, &gone, context)?;
+    let chosen = choose(&loaded, request, &gone, context)?;
     if chosen.is_empty() {
         return Ok(Preparation::Nothing);
     }
-    let chosen = widened(&mut workspace, request, chosen, context).await?;
+    let chosen = widened(&mut loaded, request, chosen, context).await?;
     let choice = RunChoice { chosen: &chosen, command: request.command, given: request.gives_files() };
-    let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, choice)?;
-    let standing = Standing::on(&workspace, request, &chosen)?;
-    Ok(Preparation::Run(Box::new(Prepared { workspace, chosen, plan, standing, _borrowed: borrowed })))
+    let plan = engine::resolve_run_plan(&loaded.project, &loaded.stacks, choice)?;
+    let standing = Standing::on(&loaded, request, &chosen)?;
+    Ok(Preparation::Run(Box::new(Prepared { loaded, chosen, plan, standing, _borrowed: borrowed })))
 }
 
 impl Prepared {
     /// Returns how the run behaves beyond what its plan says.
     pub fn options(&self, request: &Request, context: &Context) -> RunOptions {
-        let (project, stacks) = (&self.workspace.project, self.chosen.len());
+        let (project, stacks) = (&self.loaded.project, self.chosen.len());
         // Sorts by time, and two runs in one millisecond still differ.
         let now = context.clock.now().strftime("%Y%m%dT%H%M%S%.3f").to_string();
         let run_id = format!("{now}-{}", process::this_process());

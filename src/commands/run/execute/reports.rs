@@ -1,7 +1,7 @@
 //! What a run is reported with, and in which words it can be gone on with.
 
 use super::request::Request;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::commands::{Context, works_here};
 use crate::engine::RunOptions;
 use crate::error::Result;
@@ -15,19 +15,19 @@ use crate::trust::UserKey;
 
 /// Makes everything that listens to a run.
 pub fn reports(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     plan: &RunPlan,
     options: &RunOptions,
     request: &Request,
     context: &Context,
 ) -> Result<Vec<Box<dyn Report>>> {
-    let (runs_dir, args) = (workspace.project.runs_dir(), &request.run);
+    let (runs_dir, args) = (loaded.project.runs_dir(), &request.run);
     let process = process::this_holder(Some(options.run_id.clone()));
     let begun = Begun { command: plan.command, mode: request.mode, removed: request.removed, process };
     let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
     let console = Console::new(context.terminal, plans).showing(request.details);
-    let console = console.choosing(scope(workspace, plan, request, context));
+    let console = console.choosing(scope(loaded, plan, request, context));
     let mut reports: Vec<Box<dyn Report>> = vec![Box::new(record), Box::new(console)];
     let page = context.env.path("GITHUB_STEP_SUMMARY");
     if page.is_some() || plan.stacks().count() > 1 {
@@ -40,7 +40,7 @@ pub fn reports(
 }
 
 /// Returns with which words the stacks of the run can be chosen again.
-fn scope(workspace: &Workspace, plan: &RunPlan, request: &Request, context: &Context) -> Scope {
+fn scope(loaded: &LoadedProject, plan: &RunPlan, request: &Request, context: &Context) -> Scope {
     // A path that was typed leads elsewhere from another folder.
     let repeats = !request.run.resume && !request.removed && works_here(context);
     let typed = request.stacks.typed().filter(|_| repeats);
@@ -53,7 +53,7 @@ fn scope(workspace: &Workspace, plan: &RunPlan, request: &Request, context: &Con
     Scope {
         in_full: in_full(request, typed.as_deref()).filter(|_| repeats),
         typed,
-        stacks: workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        stacks: loaded.stacks.iter().map(|stack| stack.id.clone()).collect(),
         destroys: request.mode == PlanMode::Destroy,
         keeps_no_plans: plans.is_none() && UserKey::load(&context.env).is_err(),
         plans_dir: plans.map(|dir| quoted(&dir)),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::request::Request;
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::error::{Error, Result};
 use crate::model::{Holder, PlanMode, RunCommand};
 use crate::process;
@@ -13,19 +13,18 @@ use crate::report::{PastRun, Undone, left_undone};
 /// Finds what `--resume` is about, and makes the request one of the kind that was left undone.
 ///
 /// A plan to destroy stays one, and what was removed from the tree is looked for there.
-pub fn resume(workspace: &Workspace, request: &mut Request, context: &Context) -> Result<()> {
+pub fn resume(loaded: &LoadedProject, request: &mut Request, context: &Context) -> Result<()> {
     if !request.run.resume {
         return Ok(());
     }
     let name = request.command.name();
-    let runs = PastRun::all_over(&workspace.project.runs_dir(), request.command, may_live);
+    let runs = PastRun::all_over(&loaded.project.runs_dir(), request.command, may_live);
     if runs.is_empty() {
         return Err(Error::usage(format!("there is no earlier `{name}` to resume"))
             .hint(format!("run it: `infra {name} --all`")));
     }
-    let is_there = |left: &Undone| {
-        left.run.removed || workspace.stacks.iter().any(|stack| left.stacks.contains(&stack.id))
-    };
+    let is_there =
+        |left: &Undone| left.run.removed || loaded.stacks.iter().any(|stack| left.stacks.contains(&stack.id));
     let mut left = left_undone(runs);
     left.retain(|left| is_asked_for(request, left) && is_there(left));
     if left.is_empty() {

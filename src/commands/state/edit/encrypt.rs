@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::commands::Context;
 use crate::commands::args::{OUTPUT, StackArgs};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::engine::{
     NEXT_PASSPHRASE, NewPassphrase, PASSPHRASE, PassphraseMove, Rewrite, RewriteOutcome, Session,
@@ -46,10 +46,10 @@ pub struct EncryptArgs {
 
 /// Runs the command.
 pub async fn run(args: &EncryptArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks)?;
-    let chosen = workspace.choose(&args.stacks, context)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks)?;
+    let chosen = loaded.choose(&args.stacks, context)?;
     let new = new_passphrase(args.rotate_to.as_deref(), context)?;
-    let done = workspace
+    let done = loaded
         .with_session(context, Purpose::states_of(&chosen), async |session| {
             engine::require_states(session, &chosen).await?;
             let rewrites = engine::resolve_rewrites(session, &chosen, &new)?;

@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, VarArgs, stack_names};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::engine::WithoutCopy;
 use crate::error::{Exit, Result};
@@ -87,10 +87,10 @@ struct Editing<'a> {
 
 async fn edit(editing: Editing<'_>, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
     let Editing { stack, variables, without } = editing;
-    let workspace = Workspace::load_for(context, &StackArgs::one(Some(stack.to_owned())))?;
-    let id = workspace.choose_one(Some(stack.to_owned()), context)?.id.clone();
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(stack.to_owned())))?;
+    let id = loaded.choose_one(Some(stack.to_owned()), context)?.id.clone();
     let purpose = Purpose::editing(std::slice::from_ref(&id)).given(variables);
-    let text = workspace
+    let text = loaded
         .with_session(context, purpose, async |session| {
             engine::require_states(session, std::slice::from_ref(&id)).await?;
             let edited = engine::edit_state(session, &id, edit, without).await;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::digest;
 use crate::backends::{BackendRecord, resolved_backend};
-use crate::commands::state::data_dir_of;
+use crate::engine::data_folder;
 use crate::error::Result;
 use crate::model::{Backend, Environment, Fingerprint, Project, Stack, without_dots};
 use crate::stacks;
@@ -26,7 +26,7 @@ pub fn credential_file_items(project: &Project, stacks: &[&Stack], env: &Environ
     for stack in stacks.iter().filter(|stack| stack.backend.kind() == "s3") {
         let dir = project.root.join(&stack.path);
         let own = stacks::settings_for(project, &stack.id).env;
-        let data_dir = data_dir_of(project, stack, env, &own);
+        let data_dir = data_folder(project, stack, env, &own);
         let backend =
             resolved_backend(&stack.backend, BackendRecord { data_dir: &data_dir, workspace: None });
         things.extend(sent_token(stack, &backend));

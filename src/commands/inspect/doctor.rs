@@ -20,7 +20,7 @@ use crate::secrets::{KeyTrust, Keyring};
 use crate::stacks;
 use crate::stacks::StateRisk;
 use crate::tofu::{Tofu, child_environment};
-use crate::trust::{Thing, ThingKind, UserKey};
+use crate::trust::{TrustItem, TrustItemKind, UserKey};
 
 /// Check the project and this machine, with a fix for each finding
 ///
@@ -135,7 +135,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
 }
 
 /// What a check must not touch, because nobody said yes to it.
-struct Trusted(Result<Vec<Thing>>);
+struct Trusted(Result<Vec<TrustItem>>);
 
 impl Trusted {
     async fn of(loaded: &LoadedProject, context: &Context) -> Self {
@@ -144,13 +144,13 @@ impl Trusted {
     }
 
     /// Returns whether nothing of this kind is forbidden.
-    fn with(&self, kind: ThingKind) -> bool {
-        self.0.as_ref().is_ok_and(|missing| missing.iter().all(|thing| thing.kind != kind))
+    fn with(&self, kind: TrustItemKind) -> bool {
+        self.0.as_ref().is_ok_and(|missing| missing.iter().all(|item| item.kind != kind))
     }
 
     /// Returns whether nothing is forbidden that a look at the states takes.
     fn with_states(&self) -> bool {
-        let needed = [ThingKind::Key, ThingKind::PasswordProgram, ThingKind::CredentialFile];
+        let needed = [TrustItemKind::Key, TrustItemKind::PasswordProgram, TrustItemKind::CredentialFile];
         needed.into_iter().all(|kind| self.with(kind))
     }
 
@@ -160,7 +160,7 @@ impl Trusted {
                 Finding::pass("trust", "nothing of this project waits for a yes")
             }
             Ok(missing) => {
-                let words: Vec<String> = missing.iter().map(Thing::words).collect();
+                let words: Vec<String> = missing.iter().map(TrustItem::words).collect();
                 let message = format!("not trusted yet; it {}", words.join("; it "));
                 Finding::warn("trust", message, "look at it and say yes once: `infra trust`")
             }
@@ -179,7 +179,7 @@ fn environment(context: &Context) -> Finding {
 
 /// Returns the tofu that is there, and what is to be said about it.
 async fn tofu(loaded: &LoadedProject, trust: &Trusted, context: &Context) -> (Option<Tofu>, Vec<Finding>) {
-    if !trust.with(ThingKind::TofuBinary) {
+    if !trust.with(TrustItemKind::TofuBinary) {
         let message = "not looked at: it is a program of this project";
         return (None, vec![Finding::warn("tofu", message, "`infra trust`")]);
     }
@@ -326,7 +326,7 @@ fn isolation(loaded: &LoadedProject) -> Vec<Finding> {
     }
 }
 
-/// Tries the one thing that every run needs, and leaves nothing behind.
+/// Tries the one item that every run needs, and leaves nothing behind.
 fn writable(loaded: &LoadedProject) -> Finding {
     let dir = loaded.project.infra_dir();
     let place = if dir.exists() { dir } else { loaded.project.root.clone() };
@@ -386,7 +386,7 @@ async fn open_secrets(
 ) -> (BTreeMap<StackId, StackSecrets>, Vec<Finding>) {
     // Nobody is asked for a passphrase by a check, and nothing that is opened leaves it.
     let prompt = passphrase_prompt(Asking::Nobody);
-    let may_run = trust.with(ThingKind::PasswordProgram);
+    let may_run = trust.with(TrustItemKind::PasswordProgram);
     let keys = if may_run { KeyTrust::ALL } else { KeyTrust::NO_PROGRAMS };
     let keyring = Keyring::load(loaded.key_places(context, keys), &prompt).await;
     let exposed = keyring.identities().exposed().iter().map(|key| {

@@ -17,7 +17,7 @@ use crate::secrets::{KeyTrust, Keyring};
 use crate::stacks;
 use crate::stacks::{EarlyVariables, SettingsBook};
 use crate::state::AwsSources;
-use crate::trust::{Thing, UNTRUSTED};
+use crate::trust::{TrustItem, UNTRUSTED};
 
 impl LoadedProject {
     /// Returns the stacks whose outputs are read for these: those they take values from, and those that in turn
@@ -48,13 +48,13 @@ impl LoadedProject {
         let feeding = self.feeding(purpose.stacks)?;
         let wanted = |stack: &&Stack| purpose.stacks.contains(&stack.id) || feeding.contains(&stack.id);
         let stacks: Vec<&Stack> = self.stacks.iter().filter(wanted).collect();
-        let things = trust::items_of_run(&self.project, &stacks, context).await?;
+        let items = trust::items_of_run(&self.project, &stacks, context).await?;
         if purpose.state == StateNeed::No {
-            trust::require(&self.project, things, context).await?;
+            trust::require(&self.project, items, context).await?;
             return Ok(self.secrets_at_hand(context, &stacks).await.unwrap_or_default());
         }
         let prompt = passphrase_prompt(context.asking());
-        let keyring = self.trusted_keyring(context, &stacks, things, &prompt).await?;
+        let keyring = self.trusted_keyring(context, &stacks, items, &prompt).await?;
         // Of a stack that only feeds others nothing but its outputs is wanted.
         let unopened = |id: &StackId| match purpose.stacks.contains(id) {
             true => purpose.unopened,
@@ -89,17 +89,17 @@ impl LoadedProject {
         !EarlyVariables::read(&dir, &dir.join(".terraform")).is_empty()
     }
 
-    /// Returns keys that may open the files of stacks, once the project is trusted with them and with these things.
+    /// Returns keys that may open the files of stacks, once the project is trusted with them and with these items.
     async fn trusted_keyring<'a>(
         &'a self,
         context: &'a Context,
         stacks: &[&Stack],
-        mut things: Vec<Thing>,
+        mut items: Vec<TrustItem>,
         prompt: &'a Prompt<'a>,
     ) -> Result<Keyring<'a>> {
         let mut keyring = Keyring::load(self.key_places(context, KeyTrust::NONE), prompt).await;
-        things.extend(trust::key_items(&self.project, stacks, &keyring)?);
-        trust::require(&self.project, things, context).await?;
+        items.extend(trust::key_items(&self.project, stacks, &keyring)?);
+        trust::require(&self.project, items, context).await?;
         keyring.release();
         Ok(keyring)
     }
@@ -129,8 +129,8 @@ impl LoadedProject {
     ) -> Result<BTreeMap<StackId, StackSecrets>> {
         let prompt = passphrase_prompt(context.asking());
         // Whoever opens them goes on to ask where the states are.
-        let things = trust::credential_file_items(&self.project, stacks, &context.env)?;
-        let keyring = self.trusted_keyring(context, stacks, things, &prompt).await?;
+        let items = trust::credential_file_items(&self.project, stacks, &context.env)?;
+        let keyring = self.trusted_keyring(context, stacks, items, &prompt).await?;
         let secrets = engine::load_secrets(&keyring, &self.project, stacks, |_| unopened).await?;
         tell_left_out(&secrets, context);
         Ok(secrets)

@@ -13,7 +13,7 @@ use crate::engine::StateNeed;
 use crate::error::{Error, Kind, Result};
 use crate::model::{Stack, StackId};
 use crate::report::Asking;
-use crate::trust::{Thing, UNTRUSTED};
+use crate::trust::{TrustItem, UNTRUSTED};
 
 /// Returns why stacks must not run, while others may: they bring something untrusted, or take values from a
 /// stack that does.
@@ -48,23 +48,23 @@ pub async fn untrusted_stacks(
     Ok(if apart.len() < chosen.len() { apart } else { none })
 }
 
-/// Returns the untrusted things of each stack that has some.
+/// Returns the untrusted items of each stack that has some.
 async fn brought_by<'a>(
     loaded: &LoadedProject,
     stacks: &[&'a Stack],
     state: StateNeed,
     context: &Context,
-) -> Result<BTreeMap<&'a StackId, Vec<Thing>>> {
+) -> Result<BTreeMap<&'a StackId, Vec<TrustItem>>> {
     let project = &loaded.project;
     let mut all = items_of_run(project, stacks, context).await?;
     if state != StateNeed::No {
         all.extend(key_programs(project, stacks)?);
     }
     let open = untrusted(&project.root, all, context)?;
-    let mut brought: BTreeMap<&StackId, Vec<Thing>> = BTreeMap::new();
-    for thing in &open {
-        for stack in owners(project, stacks, thing, &context.env)? {
-            brought.entry(&stack.id).or_default().push(thing.clone());
+    let mut brought: BTreeMap<&StackId, Vec<TrustItem>> = BTreeMap::new();
+    for item in &open {
+        for stack in owners(project, stacks, item, &context.env)? {
+            brought.entry(&stack.id).or_default().push(item.clone());
         }
     }
     Ok(brought)
@@ -73,12 +73,12 @@ async fn brought_by<'a>(
 fn why_apart(
     loaded: &LoadedProject,
     id: &StackId,
-    brought: &BTreeMap<&StackId, Vec<Thing>>,
+    brought: &BTreeMap<&StackId, Vec<TrustItem>>,
     context: &Context,
 ) -> Result<Option<Error>> {
     let project = &loaded.project;
-    if let Some(things) = brought.get(id) {
-        return Ok(Some(refused(project, things, context)));
+    if let Some(items) = brought.get(id) {
+        return Ok(Some(refused(project, items, context)));
     }
     let feeding = loaded.feeding(std::slice::from_ref(id))?;
     let Some(from) = feeding.iter().find(|from| brought.contains_key(from)) else { return Ok(None) };

@@ -31,13 +31,13 @@ pub use single_calls::{
 pub use stack::{data_folder, is_prepared_by, workspace_folder};
 pub use stack_locks::{StackLock, StackLocks, StateHomes};
 pub use state_check::{
-    KeptStates, Rename, StateCheck, check_removed, check_states, is_missing, kept_states, lost_stacks,
-    may_have_resources, note_missing, note_state, require_own, require_states, resources_of, sound_states,
-    tell_noted, use_former_names, ways_out_of_loss,
+    KeptStates, Rename, StateCheck, check_removed, check_states, hints_for_lost_stack, is_missing,
+    kept_states, lost_stacks, may_have_resources, note_missing, note_state, require_own, require_states,
+    resources_of, sound_states, tell_noted, use_former_names,
 };
 pub use state_content::{mask_shown, open_state, pull_state};
 pub use state_work::{
-    Adopted, BackendEdit, Findings, Forgetting, Forgotten, FoundCopy, Likeness, Migrated, Migration,
+    Adopted, BackendEdit, Forgetting, Forgotten, FoundCopy, FoundStates, Likeness, Migrated, Migration,
     NewPassphrase, PassphraseMove, Pushed, ResourceChange, Rewrite, RewriteOutcome, StateDiff, StateMoved,
     StateToMove, WithoutCopy, adopt_state, as_successor, bring_along, copy_for, diff_states, edit_state,
     forget_state, has_state, is_known, known_stacks, list_versions, lives_elsewhere, migrate_state,

@@ -33,8 +33,8 @@ pub use project::{
     PythonPlugins, RunSettings, SecretsSettings, StackSettings, StateSettings, TofuSettings, Undefined,
 };
 pub use run::{
-    Diagnostic, PlanMode, RunCommand, RunPlan, RunReport, Severity, StackError, StackReport, StackResult,
-    StackRun, Staying, Step, TestCounts, few, is_in,
+    Diagnostic, PlanMode, RemainingStacks, RunCommand, RunPlan, RunReport, Severity, StackError, StackReport,
+    StackResult, StackRun, Step, TestCounts, few, is_in,
 };
 pub use safe::{Mask, Safe};
 pub use stack::{Stack, StackId, StackWorkspace, WorkspaceOrigin, leading_number};

@@ -15,7 +15,7 @@ mod record;
 mod screen;
 
 pub use console::{Console, PlanOutput};
-pub use ending::{Passed, Scope, show_report};
+pub use ending::{PassedArguments, Scope, show_report};
 pub use failure::show_error;
 pub use json_lines::JsonLines;
 pub use listen::{Report, listen};

@@ -13,7 +13,7 @@ mod tofu_flags;
 use std::ffi::OsString;
 
 use self::line::Line;
-use self::surroundings::Surroundings;
+use self::surroundings::ProjectAround;
 use crate::error::Error;
 use crate::model::Environment;
 
@@ -43,7 +43,7 @@ pub fn correction(
     let mut known = definition();
     known.build();
     let typed = Line::read(words?, &known);
-    let around = Surroundings::of(&typed, env);
+    let around = ProjectAround::of(&typed, env);
     let advice = terragrunt::advice(&typed, &known, &around)
         .or_else(|| passthrough::advice(&typed, &known, &around))
         .or_else(|| tofu_flags::advice(&typed, &known, &around))

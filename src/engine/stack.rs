@@ -14,7 +14,7 @@ mod staleness;
 mod state_mark;
 mod tofu_workspaces;
 
-pub(super) use applying::{Applied, Fate};
+pub(super) use applying::{Applied, PlanDecision};
 pub use init::is_prepared_by;
 pub(super) use init::{init_stack, init_whatever_is_selected};
 pub(super) use life::{Planned, ShownPlan, StackLife, Upstream};

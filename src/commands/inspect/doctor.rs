@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 use serde_json::json;
 
-use self::states::Together;
+use self::states::SharedProblem;
 use crate::commands::loaded_project::{LoadedProject, search_tofu};
 use crate::commands::{Context, setup, trust};
 use crate::engine;
@@ -221,7 +221,7 @@ fn plans(tofu: &Tofu, context: &Context) -> Finding {
 
 fn stack_findings(loaded: &LoadedProject, context: &Context) -> Vec<Finding> {
     if loaded.stacks.is_empty() {
-        return vec![Finding::warn("stacks", "none found", loaded.way_to_stacks(context))];
+        return vec![Finding::warn("stacks", "none found", loaded.how_to_get_stacks(context))];
     }
     let mut findings: Vec<Finding> =
         loaded.stacks.iter().flat_map(|stack| findings_of(loaded, stack)).collect();
@@ -364,7 +364,7 @@ async fn lock_findings(loaded: &LoadedProject, trust: &Trusted, context: &Contex
 }
 
 /// Tells states whose lock cannot be read: their newest entry is damaged, or out of reach.
-fn unreadable_states(states: &Together<'_>) -> Finding {
+fn unreadable_states(states: &SharedProblem<'_>) -> Finding {
     let error = states.error;
     let finding = Finding::fail("state", error);
     let fix = match error.hints() {

@@ -45,7 +45,7 @@ pub struct OutputArgs {
 /// Runs the command.
 pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
     let loaded = LoadedProject::load_for(context, &args.stacks)?;
-    let Asked { chosen, name, no_stack } = choose(&loaded, args, context)?;
+    let WantedOutputs { chosen, name, no_stack } = choose(&loaded, args, context)?;
     let (outputs, mask, sound) = loaded
         .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {
             let sound = ReadableStates::of(session, &chosen).await?;
@@ -67,7 +67,7 @@ pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
 }
 
 /// What was asked for.
-struct Asked {
+struct WantedOutputs {
     chosen: Vec<StackId>,
     name: Option<String>,
     /// Why the name is no stack, where it could have been meant as one.
@@ -75,18 +75,18 @@ struct Asked {
 }
 
 /// Takes a last argument that names no stack for the name of an output.
-fn choose(loaded: &LoadedProject, args: &OutputArgs, context: &Context) -> Result<Asked> {
+fn choose(loaded: &LoadedProject, args: &OutputArgs, context: &Context) -> Result<WantedOutputs> {
     let chosen = loaded.choose_to_read(&args.stacks, context);
     match (chosen, args.stacks.names.split_last()) {
         (Err(error), Some((name, stacks))) if args.name.is_none() => {
             let stacks = StackArgs { names: stacks.to_vec(), ..args.stacks.clone() };
             // If the rest names no stack either, the first message is the better one.
             match loaded.choose_to_read(&stacks, context) {
-                Ok(chosen) => Ok(Asked { chosen, name: Some(name.clone()), no_stack: Some(error) }),
+                Ok(chosen) => Ok(WantedOutputs { chosen, name: Some(name.clone()), no_stack: Some(error) }),
                 Err(_) => Err(error),
             }
         }
-        (chosen, _) => Ok(Asked { chosen: chosen?, name: args.name.clone(), no_stack: None }),
+        (chosen, _) => Ok(WantedOutputs { chosen: chosen?, name: args.name.clone(), no_stack: None }),
     }
 }
 

@@ -73,7 +73,7 @@ pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
         tell_cycle(&cycle, &context.terminal);
     }
     match (loaded.stacks.is_empty(), stacks::terragrunt_units(&loaded.project.root)) {
-        (true, _) => context.terminal.note(&format!("no stacks: {}", loaded.way_to_stacks(context))),
+        (true, _) => context.terminal.note(&format!("no stacks: {}", loaded.how_to_get_stacks(context))),
         (false, 0) => {}
         (false, units) => context.terminal.note(&format!(
             "{}: {} of Terragrunt here too, which `terragrunt` runs, not infra",

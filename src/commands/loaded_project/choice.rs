@@ -1,8 +1,8 @@
 //! Which stacks of the project a command is about.
 
-use super::first_stacks::way_to_stacks;
+use super::first_stacks::how_to_get_stacks;
 use super::load::LoadedProject;
-use super::project_root::of_terragrunt;
+use super::project_root::terragrunt_error;
 use crate::commands::args::StackArgs;
 use crate::commands::{Context, program};
 use crate::error::{Error, Result};
@@ -75,14 +75,14 @@ impl LoadedProject {
                 let error = Error::invalid(format!("`{}` has no stacks", root.display()));
                 // Why none was found may stand in a note, such as a root that does not exist.
                 let error = self.notes.iter().cloned().fold(error, Error::detail);
-                error.hint(self.way_to_stacks(context))
+                error.hint(self.how_to_get_stacks(context))
             }
-            units => of_terragrunt(root, units),
+            units => terragrunt_error(root, units),
         }
     }
 
     /// Says how a project without stacks gets some.
-    pub fn way_to_stacks(&self, context: &Context) -> String {
-        way_to_stacks(&self.project, context)
+    pub fn how_to_get_stacks(&self, context: &Context) -> String {
+        how_to_get_stacks(&self.project, context)
     }
 }

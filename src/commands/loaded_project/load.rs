@@ -24,7 +24,7 @@ impl LoadedProject {
         let project = project::load(&root)?;
         let discovery = stacks::discover(&project)?;
         let mut loaded = Self { project, stacks: discovery.stacks, notes: discovery.notes };
-        loaded.enter_settled(context)?;
+        loaded.enter_configured(context)?;
         Ok(loaded)
     }
 

@@ -19,7 +19,7 @@ pub async fn warn_of_removed(session: &Session, renamed: &BTreeSet<StackId>) -> 
     }
     let lost = engine::lost_stacks(session).await;
     for id in lost.iter().filter(|id| !renamed.contains(id)) {
-        session.events.warn(lost_words(id), engine::ways_out_of_loss(id).to_vec());
+        session.events.warn(lost_words(id), engine::hints_for_lost_stack(id).to_vec());
     }
     let gone = engine::removed_stacks(&session.project, &session.stacks, session.clock).await?;
     let gone: Vec<_> = gone.into_iter().filter(|gone| !renamed.contains(&gone.stack.id)).collect();
@@ -42,7 +42,7 @@ pub async fn warn_of_removed(session: &Session, renamed: &BTreeSet<StackId>) -> 
 pub fn tell_lost(lost: &[StackId], context: &Context) {
     for id in lost {
         context.terminal.alert(&format!("warning: {}", lost_words(id)));
-        let ways = engine::ways_out_of_loss(id);
+        let ways = engine::hints_for_lost_stack(id);
         ways.iter().for_each(|way| context.terminal.alert(&format!("  hint: {way}")));
     }
 }

@@ -41,12 +41,12 @@ impl LoadedProject {
     }
 
     /// Puts stacks where the settings, or the folder itself, say.
-    pub fn enter_settled(&mut self, context: &Context) -> Result<()> {
+    pub fn enter_configured(&mut self, context: &Context) -> Result<()> {
         let book = SettingsBook::of(&self.project);
         let is_set = self.project.stack_settings.iter().any(|(_, settings)| {
             settings.env.contains_key("TF_WORKSPACE") || settings.env.contains_key("TF_DATA_DIR")
         });
-        let settled = |stack: &Stack| {
+        let configured = |stack: &Stack| {
             let own = if is_set { book.settings_for(&stack.id).env } else { Default::default() };
             let pinned = own.get("TF_WORKSPACE").filter(|name| !name.is_empty());
             if let Some(name) = pinned.filter(|_| stack.backend.has_workspaces()) {
@@ -60,7 +60,7 @@ impl LoadedProject {
             Some((stack.id.clone(), selected, WorkspaceOrigin::Selected))
         };
         let open = self.stacks.iter().filter(|stack| stack.workspace.is_none());
-        let found: Vec<(StackId, String, WorkspaceOrigin)> = open.filter_map(settled).collect();
+        let found: Vec<(StackId, String, WorkspaceOrigin)> = open.filter_map(configured).collect();
         for (id, name, origin) in found {
             match self.wrong(&id, &name, origin) {
                 None => self.enter(&id, &name, origin)?,

@@ -50,8 +50,8 @@ pub async fn execute(mut request: Request, context: &Context) -> Result<Exit> {
 
 /// Prints what would be run; what a run would refuse is refused.
 async fn print(prepared: &Prepared, request: &Request, context: &Context) -> Result<Exit> {
-    let Prepared { loaded, chosen, plan, standing, .. } = prepared;
-    standing.check_dry(loaded, request, chosen, context).await?;
+    let Prepared { loaded, chosen, plan, dependent_stacks, .. } = prepared;
+    dependent_stacks.check_dry(loaded, request, chosen, context).await?;
     context.terminal.data(&plan.to_string());
     shared_states(&loaded.stacks, plan).into_values().next().map_or(Ok(Exit::OK), Err)
 }

@@ -60,9 +60,11 @@ pub fn run(args: &NewStackArgs, context: &Context) -> Result<Exit> {
     let copied = from.and_then(|from| settings::copy(&loaded.project, &from.id, &place.id));
     let made = create(&place, &files, context).inspect_err(|_| settings::undo(copied.as_ref()))?;
     let said = match copied {
-        Some(_) => Said::Repeated,
-        None if from.is_some_and(|from| is_configured(&loaded, &from.id, &place.id)) => Said::OfOriginal,
-        None => Said::Nothing,
+        Some(_) => CopySettings::Repeated,
+        None if from.is_some_and(|from| is_configured(&loaded, &from.id, &place.id)) => {
+            CopySettings::OfOriginal
+        }
+        None => CopySettings::Nothing,
     };
     tell(&made, (from, said), context);
     Ok(Exit::OK)
@@ -111,7 +113,7 @@ fn check(place: &NewPlace, context: &Context) -> Result<Vec<Stack>> {
 
 /// What infra.yaml says of a copy.
 #[derive(Clone, Copy, Debug)]
-enum Said {
+enum CopySettings {
     /// What it says of the original, word for word.
     Repeated,
     /// Less than of the original.
@@ -120,7 +122,7 @@ enum Said {
     Nothing,
 }
 
-fn tell(made: &[Stack], (from, said): (Option<&Stack>, Said), context: &Context) {
+fn tell(made: &[Stack], (from, said): (Option<&Stack>, CopySettings), context: &Context) {
     let (terminal, first) = (&context.terminal, &made[0]);
     let id = first.base_id();
     let origin = from.map(|from| format!(" from `{}`", from.id)).unwrap_or_default();
@@ -133,13 +135,13 @@ fn tell(made: &[Stack], (from, said): (Option<&Stack>, Said), context: &Context)
     }
     let original = from.map(|from| from.id.to_string()).unwrap_or_default();
     match said {
-        Said::Repeated => terminal
+        CopySettings::Repeated => terminal
             .note(&format!("  infra.yaml says of it what it says of `{original}`, its `workspaces` too")),
-        Said::OfOriginal => {
+        CopySettings::OfOriginal => {
             terminal
                 .note(&format!("  infra.yaml says something about `{original}`: say it about `{id}` too"));
         }
-        Said::Nothing => {}
+        CopySettings::Nothing => {}
     }
     terminal.note("next:");
     if from.is_some() {

@@ -41,7 +41,7 @@ pub struct ForceUnlockArgs {
 }
 
 /// What is to be released.
-struct Target<'a> {
+struct ReleaseTarget<'a> {
     stack: &'a Stack,
     lock_id: Option<String>,
 }
@@ -65,7 +65,7 @@ pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
 /// Ends where no lock was found: it is not locked, or its backend tells nobody but tofu.
 async fn nothing_seen(
     loaded: &LoadedProject,
-    target: &Target<'_>,
+    target: &ReleaseTarget<'_>,
     args: &ForceUnlockArgs,
     context: &Context,
 ) -> Result<Exit> {
@@ -95,23 +95,25 @@ async fn resolve_target<'a>(
     loaded: &'a LoadedProject,
     args: &ForceUnlockArgs,
     context: &Context,
-) -> Result<Target<'a>> {
+) -> Result<ReleaseTarget<'a>> {
     let by_name = loaded.choose_one(args.stack.clone(), context);
     let (Err(not_found), Some(text), None) = (&by_name, &args.stack, &args.lock_id) else {
-        return Ok(Target { stack: by_name?, lock_id: args.lock_id.clone() });
+        return Ok(ReleaseTarget { stack: by_name?, lock_id: args.lock_id.clone() });
     };
     let all: Vec<StackId> = loaded.stacks.iter().map(|stack| stack.id.clone()).collect();
     let locks = loaded.locks_of(&all, context).await?.locks;
     if let Some(lock) = locks.iter().find(|lock| lock.lock.info.id == *text) {
-        return Ok(Target { stack: loaded.stack(&lock.stack)?, lock_id: Some(text.clone()) });
+        return Ok(ReleaseTarget { stack: loaded.stack(&lock.stack)?, lock_id: Some(text.clone()) });
     }
     match loaded.choose_one(None, context) {
-        Ok(stack) if stack.backend != Backend::Embedded => Ok(Target { stack, lock_id: Some(text.clone()) }),
+        Ok(stack) if stack.backend != Backend::Embedded => {
+            Ok(ReleaseTarget { stack, lock_id: Some(text.clone()) })
+        }
         _ => Err(not_found.clone().hint("no lock has this id either: `infra locks`")),
     }
 }
 
-fn check(lock: &StackLock, target: &Target<'_>, args: &ForceUnlockArgs) -> Result<()> {
+fn check(lock: &StackLock, target: &ReleaseTarget<'_>, args: &ForceUnlockArgs) -> Result<()> {
     let id = &lock.lock.info.id;
     if let Some(place) = lock.lock.info.moved_to() {
         return Err(Error::invalid(format!("the state of `{}` was moved to `{place}`", lock.stack))

@@ -92,7 +92,7 @@ pub(super) async fn run(args: &ServeArgs, context: &Context) -> Result<Exit> {
     let address = listener.local_addr().map_err(|error| cannot_listen(&args.listen).because(error))?;
     let tls = load_tls(args, context)?;
     let store = open_store(args, context).await?;
-    let service = admit(args, context, address, store).await?;
+    let service = check_users(args, context, address, store).await?;
     let service = service
         .with_limits(limits(args))
         .with_time_limits(TimeLimits::for_unknown_clients())
@@ -219,7 +219,7 @@ async fn environment_for(place: &StorePlace, context: &Context) -> Result<Enviro
     Ok(env)
 }
 
-async fn admit(
+async fn check_users(
     args: &ServeArgs,
     context: &Context,
     address: SocketAddr,

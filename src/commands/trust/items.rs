@@ -16,7 +16,7 @@ pub(in crate::commands) use self::credential_files::credential_file_items;
 pub(super) use self::key_programs::key_programs;
 pub(super) use self::owners::owners;
 use self::tofu_data::tofu_data;
-use self::variables::is_harmless;
+use self::variables::only_tells_a_value;
 use crate::commands::Context;
 use crate::commands::loaded_project::LoadedProject;
 use crate::engine;
@@ -101,7 +101,7 @@ fn variables(project: &Project, stacks: &[&Stack]) -> Vec<TrustItem> {
         settings.env.iter().map(move |(name, value)| (name, value, pattern.clone()))
     });
     let odd = all.filter(|(name, value, _)| {
-        !is_harmless(name) && given.contains(&((*name).clone(), (*value).clone()))
+        !only_tells_a_value(name) && given.contains(&((*name).clone(), (*value).clone()))
     });
     odd.map(|(name, value, pattern)| {
         let digest = Fingerprint::of([value.as_bytes(), pattern.as_bytes()]);

@@ -39,13 +39,13 @@ pub async fn untrusted_stacks(
     if brought.is_empty() {
         return Ok(none);
     }
-    let mut apart = BTreeMap::new();
+    let mut untrusted = BTreeMap::new();
     for id in chosen {
-        if let Some(error) = why_apart(loaded, id, &brought, context)? {
-            apart.insert(id.clone(), error);
+        if let Some(error) = why_untrusted(loaded, id, &brought, context)? {
+            untrusted.insert(id.clone(), error);
         }
     }
-    Ok(if apart.len() < chosen.len() { apart } else { none })
+    Ok(if untrusted.len() < chosen.len() { untrusted } else { none })
 }
 
 /// Returns the untrusted items of each stack that has some.
@@ -70,7 +70,7 @@ async fn brought_by<'a>(
     Ok(brought)
 }
 
-fn why_apart(
+fn why_untrusted(
     loaded: &LoadedProject,
     id: &StackId,
     brought: &BTreeMap<&StackId, Vec<TrustItem>>,

@@ -1,8 +1,8 @@
 //! A run from its first event to its last.
 //!
 //! Stacks run side by side as the schedule allows. What is done with each is in
-//! `alone` (init, validate, plan, drift, test: every stack for itself) and in `changing`
-//! (apply, destroy: shown, approved, in order); how each ends is in `finishing`. Begin
+//! `independent` (init, validate, plan, drift, test: every stack for itself) and in `ordered`
+//! (apply, destroy: shown, approved, in order); how each ends is in `finish`. Begin
 //! at [`run`].
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +50,7 @@ impl Conductor<'_> {
             | RunCommand::Validate
             | RunCommand::Plan
             | RunCommand::Drift
-            | RunCommand::Test => self.each_alone().await,
+            | RunCommand::Test => self.run_each_independently().await,
             RunCommand::Apply | RunCommand::Destroy => self.plan_approve_apply().await,
         }
     }

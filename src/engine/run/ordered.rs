@@ -11,13 +11,13 @@ use std::cell::RefCell;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::conductor::{Conductor, Edges};
-use super::consent::Consent;
+use super::conductor::{Conductor, HeldBackBy};
+use super::consent::PlanConsent;
 use super::options::Approval;
-use super::side_by_side::{Turn, work_through};
+use super::side_by_side::{TurnEnd, work_through};
 use crate::engine::calls::{Retries, Stop};
 use crate::engine::plan::SavedPlans;
-use crate::engine::stack::{Applied, Comparison, Fate, Planned, ShownPlan, StackLife, Upstream};
+use crate::engine::stack::{Applied, Comparison, PlanDecision, Planned, ShownPlan, StackLife, Upstream};
 use crate::engine::state_check::note_state;
 use crate::model::{PlanDifference, RunCommand, StackError, StackId, StackRun};
 
@@ -111,7 +111,7 @@ impl<'a> Conductor<'a> {
             Approval::Saved if !self.check_saved(&pending_plans).await => return,
             Approval::Saved | Approval::Given => {}
         }
-        let mut schedule = self.schedule(Edges::Kept);
+        let mut schedule = self.schedule(HeldBackBy::Kept);
         loop {
             work_through(&mut schedule, |index| self.turn(self.runs[index], &pending_plans[index])).await;
             let open = those(&pending_plans, PendingPlan::is_set_aside);
@@ -119,13 +119,13 @@ impl<'a> Conductor<'a> {
                 return;
             }
             self.ask_about(&open, &pending_plans).await;
-            open.into_iter().for_each(|index| schedule.take_up(index));
+            open.into_iter().for_each(|index| schedule.resume(index));
         }
     }
 
     /// Plans everything as it stands today.
     async fn look_ahead(&self, pending_plans: &PendingPlans) {
-        let mut schedule = self.schedule(Edges::Ignored);
+        let mut schedule = self.schedule(HeldBackBy::Ignored);
         work_through(&mut schedule, |index| self.plan_early(self.runs[index], &pending_plans[index])).await;
         let mut pending = vec![false; pending_plans.len()];
         for (index, run) in self.runs.iter().enumerate() {
@@ -149,16 +149,16 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    async fn plan_early(&self, run: &'a StackRun, pending: &RefCell<PendingPlan>) -> Turn {
+    async fn plan_early(&self, run: &'a StackRun, pending: &RefCell<PendingPlan>) -> TurnEnd {
         if self.session.interrupts.any() || pending.borrow().finished {
-            return Turn::Ended;
+            return TurnEnd::Ended;
         }
         let since = self.session.clock.now();
         let outcome = self.plan_now(run, None).await;
         let spent = self.session.clock.now().duration_since(since);
         *pending.borrow_mut() =
             PendingPlan { outcome: Some(outcome), early: true, spent, ..PendingPlan::default() };
-        Turn::Ended
+        TurnEnd::Ended
     }
 
     /// Finishes what needs no turn, and returns whether the stack will, or may, change something.
@@ -218,37 +218,37 @@ impl<'a> Conductor<'a> {
     }
 
     /// The turn of a stack: everything it waits for is done.
-    async fn turn(&self, run: &'a StackRun, pending: &RefCell<PendingPlan>) -> Turn {
+    async fn turn(&self, run: &'a StackRun, pending: &RefCell<PendingPlan>) -> TurnEnd {
         let since = self.since(pending);
         if pending.borrow().finished || self.is_kept_back(run, pending, since) {
             pending.borrow_mut().outcome = None;
-            return Turn::Ended;
+            return TurnEnd::Ended;
         }
         let planned = match self.plan_of_the_turn(run, pending).await {
             Ok(planned) if planned.record.is_empty() => {
                 self.finish_unchanged(run, &planned, since).await;
-                return Turn::Ended;
+                return TurnEnd::Ended;
             }
             Ok(planned) => planned,
             outcome => {
                 self.finish_unplanned(run, outcome, since).await;
-                return Turn::Ended;
+                return TurnEnd::Ended;
             }
         };
         if pending.borrow().declined {
             self.finish_unapproved(run, &planned, pending, since);
-            return Turn::Ended;
+            return TurnEnd::Ended;
         }
         let compared = self.compare(run, &planned, pending).await;
-        if !self.is_settled(run, &planned, compared.as_ref(), pending) {
+        if !self.needs_no_question(run, &planned, compared.as_ref(), pending) {
             self.set_aside(planned, compared.as_ref(), pending, since);
-            return Turn::SetAside;
+            return TurnEnd::SetAside;
         }
         let is_elsewhere = match self.bring_former_along(run).await {
             Ok(is_elsewhere) => is_elsewhere,
             Err(stop) => {
                 self.finish_stopped(run, stop, since);
-                return Turn::Ended;
+                return TurnEnd::Ended;
             }
         };
         let mode = planned.record.mode;
@@ -262,11 +262,11 @@ impl<'a> Conductor<'a> {
             Ok(Applied::Unsettled(left)) => {
                 self.set_aside(left.plan, Some(&left.comparison), pending, since);
                 pending.borrow_mut().error = Some(left.error);
-                return Turn::SetAside;
+                return TurnEnd::SetAside;
             }
             Err(stop) => self.finish_stopped(run, stop, since),
         }
-        Turn::Ended
+        TurnEnd::Ended
     }
 
     /// Finishes a stack that cannot begin, or cannot go on with what is left after an error.
@@ -330,7 +330,7 @@ impl<'a> Conductor<'a> {
         if let Some(note) = compared.note() {
             let given = self.options.approval == Approval::Given && !self.loses_protected(run, planned);
             let left = self.options.approval == Approval::Saved && !pending.borrow().is_for_a_person();
-            self.tell_differing(run, &compared, note, Fate { applied: given, left });
+            self.tell_differing(run, &compared, note, PlanDecision { applied: given, left });
         }
         Some(compared)
     }
@@ -362,7 +362,7 @@ impl<'a> Conductor<'a> {
         retries.run(async || life.plan_or_take_saved(upstream).await).await
     }
 
-    fn is_settled(
+    fn needs_no_question(
         &self,
         run: &StackRun,
         planned: &Planned,
@@ -370,7 +370,7 @@ impl<'a> Conductor<'a> {
         pending: &RefCell<PendingPlan>,
     ) -> bool {
         let as_shown = matches!(compared, Some(Comparison::Same));
-        let case = Consent {
+        let case = PlanConsent {
             as_shown,
             asked: pending.borrow().approved.is_some(),
             // Somebody of this run who was asked has the last word.
@@ -382,7 +382,7 @@ impl<'a> Conductor<'a> {
             given: self.options.approval == Approval::Given && !planned.foreign,
             protected: self.loses_protected(run, planned),
         };
-        case.is_settled()
+        case.needs_no_question()
     }
 
     pub fn loses_protected(&self, run: &StackRun, planned: &Planned) -> bool {

@@ -1,7 +1,7 @@
 //! The life of one stack in a run: init → plan → apply, each as its own function.
 //!
 //! Approval lies between plan and apply and belongs to all stacks of a run, so it is asked
-//! in `changing`. Here nothing is decided for a person.
+//! in `engine::run`. Here nothing is decided for a person.
 
 use std::path::Path;
 
@@ -140,7 +140,7 @@ impl StackLife<'_> {
         let call = call::apply(base, call, self.session.narration());
         self.remember_what_is_applied(&inputs).await;
         self.session.outputs.borrow_mut().remove(id);
-        let watched = self.apply_alone(call).await?;
+        let watched = self.apply_in_progress(call).await?;
         if !watched.status.success() {
             let stop = explain(self.session, &self.run.stack, &watched).await;
             // Half applied, a plan can never be applied again; one that met a lock still can.
@@ -163,7 +163,7 @@ impl StackLife<'_> {
     }
 
     /// Runs an apply; stacks that share a folder take turns.
-    async fn apply_alone(self, call: process::Invocation) -> Result<Watched, Stop> {
+    async fn apply_in_progress(self, call: process::Invocation) -> Result<Watched, Stop> {
         let stack = &self.run.stack;
         let _turn = match stack.workspace {
             Some(_) => Some(self.session.turn_in_folder(stack).await?),

@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use super::life::{Planned, Reviewed, StackLife};
 use super::state_mark::state_mark;
-use crate::engine::calls::{Stop, Telling, TofuOutput, Watched, explain, listen, says_changes, successful};
+use crate::engine::calls::{
+    Stop, TofuOutput, Watched, WhenToShow, explain, listen, says_changes, successful,
+};
 use crate::engine::plan::{PlanRecord, SavedPlans, complete, details_in, hide_old_values, prove, read_plan};
 use crate::engine::session::{PlanHome, source_fingerprint, surroundings};
 use crate::engine::variables::{Inputs, sources_of};
@@ -101,7 +103,7 @@ impl StackLife<'_> {
     /// replaces.
     async fn run_plan(self, call: process::Invocation, out: &Path, secretive: bool) -> Result<PlanEnd, Stop> {
         let id = &self.run.stack.id;
-        let telling = if secretive { Telling::AtTheEnd } else { Telling::AtOnce };
+        let telling = if secretive { WhenToShow::AtTheEnd } else { WhenToShow::AtOnce };
         let listened = listen(self.session, (id, Step::Plan), call, telling).await?;
         // A crash of Go has the same exit code, but leaves no plan; a plan that failed may leave one.
         let (changes, made) = (says_changes(Step::Plan, listened.status), out.exists());

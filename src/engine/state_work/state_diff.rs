@@ -45,7 +45,7 @@ struct DiffSide {
 
 /// What must not be shown of a resource.
 #[derive(Clone, Copy, Debug)]
-struct Hidden<'a> {
+struct SecretTexts<'a> {
     /// Texts that tell on any value that contains them.
     anywhere: &'a [String],
     /// Texts and numbers that tell on a value that equals one.
@@ -64,7 +64,7 @@ pub fn diff_states(before: &[u8], after: &[u8]) -> StateDiff {
 }
 
 /// Returns whether any text or number in a value is, or contains, what must not be shown.
-fn tells(value: &Value, hidden: Hidden<'_>) -> bool {
+fn tells(value: &Value, hidden: SecretTexts<'_>) -> bool {
     let mut leaves = Vec::new();
     collect_leaves(value, &mut leaves);
     let told = |leaf: &String| {
@@ -125,7 +125,7 @@ fn changed(address: &str, old: &DiffSide, new: &DiffSide, secrets: &[String]) ->
         old.attributes.keys().chain(new.attributes.keys().filter(|name| !old.attributes.contains_key(*name)));
     let is_sensitive = |name: &String| old.sensitive.contains(name) || new.sensitive.contains(name);
     let own = [old.secrets.as_slice(), new.secrets.as_slice()].concat();
-    let hidden = Hidden { anywhere: secrets, own: &own };
+    let hidden = SecretTexts { anywhere: secrets, own: &own };
     let mut attributes = Vec::new();
     for name in names {
         let (one, other) = (old.attributes.get(name), new.attributes.get(name));

@@ -8,16 +8,16 @@ use std::num::NonZeroUsize;
 use tempfile::TempDir;
 
 use super::chosen_stacks::choose;
-use super::dependents::{Standing, widened};
+use super::dependents::{DependentStacks, with_dependents};
 use super::request::Request;
 use super::resume::resume;
-use super::temporary_folder::borrow_folder;
+use super::temporary_folder::use_temporary_folder;
 use crate::commands::Context;
 use crate::commands::loaded_project::{LoadedProject, tell_lost};
 use crate::engine;
 use crate::engine::{Approval, RunChoice, RunOptions, WhenToInit};
 use crate::error::{Exit, Kind, Result};
-use crate::model::{RunCommand, RunPlan, StackId, Staying};
+use crate::model::{RemainingStacks, RunCommand, RunPlan, StackId};
 use crate::process;
 use crate::report::{Asking, read_durations};
 
@@ -31,9 +31,9 @@ pub struct Prepared {
     /// What is done to them, in which order.
     pub plan: RunPlan,
     /// What depends on stacks that are to be destroyed.
-    pub standing: Standing,
+    pub dependent_stacks: DependentStacks,
     /// What stands in for `.infra` where that cannot be written; it goes with the run.
-    _borrowed: Option<TempDir>,
+    _temporary_folder: Option<TempDir>,
 }
 
 /// What a request comes to.
@@ -50,8 +50,8 @@ pub enum Preparation {
 /// Decides what is run.
 pub async fn prepare(request: &mut Request, context: &Context) -> Result<Preparation> {
     let mut loaded = LoadedProject::load_for(context, &request.stacks)?;
-    let borrowed = match request.command {
-        RunCommand::Validate => borrow_folder(&mut loaded.project),
+    let temporary_folder = match request.command {
+        RunCommand::Validate => use_temporary_folder(&mut loaded.project),
         _ => None,
     };
     resume(&loaded, request, context)?;
@@ -70,11 +70,17 @@ pub async fn prepare(request: &mut Request, context: &Context) -> Result<Prepara
     if chosen.is_empty() {
         return Ok(Preparation::Nothing);
     }
-    let chosen = widened(&mut loaded, request, chosen, context).await?;
+    let chosen = with_dependents(&mut loaded, request, chosen, context).await?;
     let choice = RunChoice { chosen: &chosen, command: request.command, given: request.gives_files() };
     let plan = engine::resolve_run_plan(&loaded.project, &loaded.stacks, choice)?;
-    let standing = Standing::on(&loaded, request, &chosen)?;
-    Ok(Preparation::Run(Box::new(Prepared { loaded, chosen, plan, standing, _borrowed: borrowed })))
+    let dependent_stacks = DependentStacks::on(&loaded, request, &chosen)?;
+    Ok(Preparation::Run(Box::new(Prepared {
+        loaded,
+        chosen,
+        plan,
+        dependent_stacks,
+        _temporary_folder: temporary_folder,
+    })))
 }
 
 impl Prepared {
@@ -97,7 +103,7 @@ impl Prepared {
             plans_dir: request.plans_dir.clone().unwrap_or_else(|| project.plans_dir()),
             lock_timeout: request.run.lock_timeout.clone(),
             extra: request.extra.clone(),
-            staying: Staying::default(),
+            remaining: RemainingStacks::default(),
             allow_destroy: request.allow_destroy,
             detailed_exitcode: request.detailed_exitcode,
             parallelism: parallelism(request, project.run.parallelism, stacks),

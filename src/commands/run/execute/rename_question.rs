@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::report::{Asking, confirm};
 
 /// Asks about each rename that is clear; what is not said yes to stays open, and stops the stack.
-pub async fn ask_about(mut check: StateCheck, context: &Context) -> Result<StateCheck> {
+pub async fn ask_about_renames(mut check: StateCheck, context: &Context) -> Result<StateCheck> {
     let Asking::Person(terminal) = context.asking() else { return Ok(check) };
     let renames = std::mem::take(&mut check.renames);
     for rename in &renames {

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::model::{RunCommand, RunPlan, quoted};
 use crate::process;
 use crate::report::{
-    Asking, Begun, Console, JsonLines, MarkdownSummary, Passed, PlanOutput, Report, RunRecord, Scope,
+    Asking, Begun, Console, JsonLines, MarkdownSummary, PassedArguments, PlanOutput, Report, RunRecord, Scope,
 };
 use crate::tofu::call::PlanMode;
 use crate::trust::UserKey;
@@ -58,7 +58,7 @@ fn scope(loaded: &LoadedProject, plan: &RunPlan, request: &Request, context: &Co
         keeps_no_plans: plans.is_none() && UserKey::load(&context.env).is_err(),
         plans_dir: plans.map(|dir| quoted(&dir)),
         to_go_on: to_go_on(request, asks),
-        passed: Passed::on(&request.extra),
+        passed: PassedArguments::on(&request.extra),
         protected: plan.stacks().filter(|run| run.protect).map(|run| run.stack.id.clone()).collect(),
         saved: request.saved,
         unattended: context.asking() == Asking::Nobody,
@@ -76,7 +76,7 @@ fn in_full(request: &Request, typed: Option<&str>) -> Option<String> {
         PlanMode::RefreshOnly | PlanMode::Normal => None,
     };
     let words = ["infra", request.typed].into_iter().chain(typed).chain(mode).chain(["--details all"]);
-    Passed::on(&request.extra).behind(&words.collect::<Vec<_>>().join(" "))
+    PassedArguments::on(&request.extra).behind(&words.collect::<Vec<_>>().join(" "))
 }
 
 /// Returns the flags that the same command needs again.

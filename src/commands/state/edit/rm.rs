@@ -62,7 +62,7 @@ pub struct MvArgs {
 /// Runs `rm`.
 pub async fn remove(args: &RmArgs, context: &Context) -> Result<Exit> {
     let purpose =
-        Editing { stack: &args.stack, variables: &args.variables, without: without_copy(args.force) };
+        StateEditing { stack: &args.stack, variables: &args.variables, without: without_copy(args.force) };
     edit(purpose, StateEdit::Remove(&args.addresses), context).await
 }
 
@@ -70,7 +70,7 @@ pub async fn remove(args: &RmArgs, context: &Context) -> Result<Exit> {
 pub async fn rename(args: &MvArgs, context: &Context) -> Result<Exit> {
     let renaming = StateEdit::Move(&args.from, &args.to);
     let purpose =
-        Editing { stack: &args.stack, variables: &args.variables, without: without_copy(args.force) };
+        StateEditing { stack: &args.stack, variables: &args.variables, without: without_copy(args.force) };
     edit(purpose, renaming, context).await
 }
 
@@ -79,14 +79,14 @@ const fn without_copy(force: bool) -> WithoutCopy {
 }
 
 /// What is edited, and with what.
-struct Editing<'a> {
+struct StateEditing<'a> {
     stack: &'a str,
     variables: &'a VarArgs,
     without: WithoutCopy,
 }
 
-async fn edit(editing: Editing<'_>, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
-    let Editing { stack, variables, without } = editing;
+async fn edit(editing: StateEditing<'_>, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
+    let StateEditing { stack, variables, without } = editing;
     let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(stack.to_owned())))?;
     let id = loaded.choose_one(Some(stack.to_owned()), context)?.id.clone();
     let purpose = Purpose::editing(std::slice::from_ref(&id)).given(variables);

@@ -8,7 +8,7 @@ use crate::commands::Context;
 use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::commands::state::asking::{StateQuestion, check_can_ask};
 use crate::engine;
-use crate::engine::{Findings, Session, StateMoved, StateNeed, StateToMove};
+use crate::engine::{FoundStates, Session, StateMoved, StateNeed, StateToMove};
 use crate::error::{Error, Exit, Result};
 use crate::model::{StackId, counted, quoted};
 use crate::report::Asking;
@@ -47,7 +47,7 @@ impl BringAlong {
     async fn move_all(
         &self,
         session: &Session,
-        found: Findings,
+        found: FoundStates,
         loaded: &LoadedProject,
         context: &Context,
     ) -> Result<Exit> {

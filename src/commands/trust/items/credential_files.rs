@@ -35,7 +35,7 @@ pub fn credential_file_items(
             resolved_backend(&stack.backend, BackendRecord { data_dir: &data_dir, workspace: None });
         items.extend(sent_token(stack, &backend));
         let named = named_files(&backend, &own.into_iter().collect::<Vec<_>>(), env, &dir);
-        for path in named.into_iter().filter(|path| is_powerful(path)) {
+        for path in named.into_iter().filter(|path| names_a_program_or_token(path)) {
             let name = project.relative(&path).display().to_string();
             items.push(TrustItem::new(TrustItemKind::CredentialFile, name, digest(&path)?));
         }
@@ -63,7 +63,7 @@ fn named_files(
     files.filter(|file| home.as_ref().is_none_or(|home| file.parent() != Some(home))).collect()
 }
 
-fn is_powerful(path: &Path) -> bool {
+fn names_a_program_or_token(path: &Path) -> bool {
     let text = std::fs::read(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&text).to_lowercase();
     POWERFUL.iter().any(|word| text.contains(word))

@@ -2,8 +2,8 @@
 //! everything as events.
 //!
 //! A [`Session`] is what all stacks of a command share: the tofu binary, the environment,
-//! the embedded state server, the requests to stop. [`run`] leads the stacks of a
-//! plan side by side; the life of one stack is in `stack`. The engine never prints and never
+//! the embedded state server, the requests to stop. [`run_in_order`] and [`run_independently`] lead the stacks of
+//! a plan side by side; the life of one stack is in `stack`. The engine never prints and never
 //! decides for a person.
 
 mod applied;
@@ -22,7 +22,10 @@ mod variables;
 pub use applied::{RemovedStack, fetch_copies, is_copy, recorded_edges, removed_stacks};
 pub use calls::{HolderLife, LeftBehind, UnsavedFile, left_behind, life_of_holder, unsaved_file};
 pub use plan::{PlanRecord, Provenance, SavedPlans, Verdict};
-pub use run::{Approval, GivenFiles, RunChoice, RunOptions, WhenToInit, resolve_run_plan, run};
+pub use run::{
+    Approval, GivenFiles, RunChoice, RunOptions, WhenToInit, resolve_run_plan, run_in_order,
+    run_independently,
+};
 pub use session::{Session, SessionParts, StateNeed, can_bind_plans};
 pub use single_calls::{
     Formatted, Sensitive, format_files, pass_through, read_addresses, read_document, read_everything,

@@ -71,7 +71,10 @@ async fn run(prepared: &Prepared, request: &Request, context: &Context) -> Resul
     let Prepared { loaded, plan, .. } = prepared;
     let reports = reports(loaded, plan, &options, request, context)?;
     let running = async move {
-        let report = engine::run(&session, plan, &options, check).await;
+        let report = match plan.command.is_ordered() {
+            true => engine::run_in_order(&session, plan, &options, check).await,
+            false => engine::run_independently(&session, plan, &options, check).await,
+        };
         session.close().await;
         report
     };

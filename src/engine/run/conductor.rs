@@ -42,7 +42,7 @@ pub struct Conductor<'a> {
 
 impl<'a> Conductor<'a> {
     /// Tells that the run begins.
-    pub fn begin(session: &'a Session, plan: &'a RunPlan, options: &'a RunOptions) -> Self {
+    pub(super) fn new(session: &'a Session, plan: &'a RunPlan, options: &'a RunOptions) -> Self {
         let started = session.clock.now();
         let runs: Vec<&StackRun> = plan.stacks().collect();
         session.events.emit(RunEvent::RunStarted {

@@ -3,24 +3,42 @@
 //! No stack waits for another here. Only the result of a plan may wait: whether it is
 //! provisional is known when the stacks it takes values from are planned.
 
+use super::begin_and_end::telling_interrupts;
 use super::conductor::{Conductor, HeldBackBy};
 use super::finish::{report, seconds};
-use super::options::WhenToInit;
+use super::options::{RunOptions, WhenToInit};
 use super::side_by_side::{TurnEnd, work_through};
 use crate::engine::calls::Retries;
+use crate::engine::session::Session;
 use crate::engine::stack::Planned;
-use crate::model::{RunCommand, StackId, StackReport, StackResult, StackRun};
+use crate::engine::state_check::StateCheck;
+use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackReport, StackResult, StackRun};
 use crate::tofu::call::PlanMode;
 use crate::tofu::tells_of_missing_state;
 
+/// Makes a plan of a run happen whose stacks do not wait for each other.
+pub async fn run_independently(
+    session: &Session,
+    plan: &RunPlan,
+    options: &RunOptions,
+    check: StateCheck,
+) -> RunReport {
+    telling_interrupts(session, async {
+        let conductor = Conductor::begin(session, plan, options, check);
+        conductor.run_each().await;
+        conductor.end().await
+    })
+    .await
+}
+
 impl<'a> Conductor<'a> {
     /// Does the command for every stack, in any order.
-    pub async fn run_each_independently(&self) {
+    async fn run_each(&self) {
         let mut schedule = self.schedule(HeldBackBy::Ignored);
-        work_through(&mut schedule, |index| self.run_independently(self.runs[index])).await;
+        work_through(&mut schedule, |index| self.run_one(self.runs[index])).await;
     }
 
-    async fn run_independently(&self, run: &'a StackRun) -> TurnEnd {
+    async fn run_one(&self, run: &'a StackRun) -> TurnEnd {
         let since = self.session.clock.now();
         if self.tally.borrow().result_of(&run.stack.id).is_some() {
             return TurnEnd::Ended;

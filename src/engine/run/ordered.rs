@@ -5,84 +5,24 @@
 //! was made before a stack below was applied is made again in its turn, and goes on
 //! without a question only if it does nothing but what was shown. What needs a new yes is
 //! set aside until nothing else can run. Where saved plans alone are applied, `saved_run`
-//! looks at all of them first. Who is asked, and what, is in `asking`. Begin at `plan_approve_apply`.
+//! looks at all of them first. Who is asked, and what, is in `question`. Begin at [`run_in_order`].
 
 use std::cell::RefCell;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
+use super::begin_and_end::telling_interrupts;
 use super::conductor::{Conductor, HeldBackBy};
 use super::consent::PlanConsent;
-use super::options::Approval;
+use super::options::{Approval, RunOptions};
+use super::pending_plan::{PendingPlan, PendingPlans, pending_where};
 use super::side_by_side::{TurnEnd, work_through};
 use crate::engine::calls::{Retries, Stop};
 use crate::engine::plan::SavedPlans;
-use crate::engine::stack::{Applied, Comparison, PlanDecision, Planned, ShownPlan, StackLife, Upstream};
-use crate::engine::state_check::note_state;
-use crate::model::{PlanDifference, RunCommand, StackError, StackId, StackRun};
-
-/// What is kept of a stack between its turns: its plan, and what was said about it.
-#[derive(Debug, Default)]
-pub struct PendingPlan {
-    /// The plan, or why there is none.
-    pub outcome: Option<Result<Planned, Stop>>,
-    /// Whether it was made before the stacks below had their turn.
-    pub early: bool,
-    /// What somebody said yes to.
-    pub approved: Option<ShownPlan>,
-    /// Whether somebody said no.
-    pub declined: bool,
-    /// Whether the stack has its result already.
-    pub finished: bool,
-    /// Why its plan cannot be the last word yet, or is not the one that was shown.
-    pub note: Option<String>,
-    /// What of the plan was not shown before, if some of it was.
-    pub differences: Vec<PlanDifference>,
-    /// What went wrong before somebody had to be asked.
-    pub error: Option<StackError>,
-    /// What planning took; a person's thinking does not count.
-    pub spent: SignedDuration,
-}
-
-impl PendingPlan {
-    pub fn plan(&self) -> Option<&Planned> {
-        self.outcome.as_ref()?.as_ref().ok()
-    }
-
-    /// A plan that was made in its turn and is still here needs a yes.
-    fn is_set_aside(&self) -> bool {
-        !self.early && self.plan().is_some()
-    }
-
-    /// Keeps a plan until somebody was asked about it.
-    fn set_aside(&mut self, planned: Planned, compared: Option<&Comparison>, spent: SignedDuration) {
-        self.note = compared.and_then(Comparison::note);
-        self.differences = compared.map(|compared| compared.differences().to_vec()).unwrap_or_default();
-        (self.outcome, self.spent, self.early) = (Some(Ok(planned)), spent, false);
-    }
-
-    /// Whether its plan is not the one that somebody was shown.
-    fn differs(&self) -> bool {
-        !self.early && self.note.is_some()
-    }
-
-    /// Whether what will be done cannot be shown yet.
-    pub fn is_unknown(&self) -> bool {
-        self.outcome.is_some() && !self.has_changes() && self.note.is_some()
-    }
-
-    pub fn has_changes(&self) -> bool {
-        self.plan().is_some_and(|planned| !planned.record.is_empty())
-    }
-
-    /// Whether a person decides about it even where reviewed plans need no question: somebody else
-    /// made its plan.
-    pub fn is_for_a_person(&self) -> bool {
-        self.approved.is_some() || self.plan().is_some_and(|planned| planned.foreign)
-    }
-}
-
-pub(super) type PendingPlans = Vec<RefCell<PendingPlan>>;
+use crate::engine::session::Session;
+use crate::engine::stack::{Applied, Comparison, PlanDecision, Planned, StackLife, Upstream};
+use crate::engine::state_check::{StateCheck, note_state};
+use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackRun};
 
 /// Which stack before another will change something.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,9 +33,24 @@ struct WaitsFor<'a> {
     below: Option<&'a StackId>,
 }
 
+/// Makes a plan of a run happen whose stacks wait for each other.
+pub async fn run_in_order(
+    session: &Session,
+    plan: &RunPlan,
+    options: &RunOptions,
+    check: StateCheck,
+) -> RunReport {
+    telling_interrupts(session, async {
+        let conductor = Conductor::begin(session, plan, options, check);
+        conductor.plan_approve_apply().await;
+        conductor.end().await
+    })
+    .await
+}
+
 impl<'a> Conductor<'a> {
     /// Plans, shows, asks and carries out.
-    pub async fn plan_approve_apply(&self) {
+    async fn plan_approve_apply(&self) {
         if self.runs.iter().all(|run| self.is_done(run)) {
             return;
         }
@@ -106,7 +61,8 @@ impl<'a> Conductor<'a> {
         match self.options.approval {
             Approval::Ask => {
                 self.look_ahead(&pending_plans).await;
-                self.ask_about(&those(&pending_plans, PendingPlan::has_changes), &pending_plans).await;
+                self.ask_about(&pending_where(&pending_plans, PendingPlan::has_changes), &pending_plans)
+                    .await;
             }
             Approval::Saved if !self.check_saved(&pending_plans).await => return,
             Approval::Saved | Approval::Given => {}
@@ -114,7 +70,7 @@ impl<'a> Conductor<'a> {
         let mut schedule = self.schedule(HeldBackBy::Kept);
         loop {
             work_through(&mut schedule, |index| self.turn(self.runs[index], &pending_plans[index])).await;
-            let open = those(&pending_plans, PendingPlan::is_set_aside);
+            let open = pending_where(&pending_plans, PendingPlan::is_set_aside);
             if open.is_empty() {
                 return;
             }
@@ -393,9 +349,4 @@ impl<'a> Conductor<'a> {
     fn since(&self, pending: &RefCell<PendingPlan>) -> Timestamp {
         self.session.clock.now().checked_sub(pending.borrow().spent).unwrap_or(self.started)
     }
-}
-
-/// Returns the stacks whose desks are so.
-pub(super) fn those(pending_plans: &PendingPlans, is_so: impl Fn(&PendingPlan) -> bool) -> Vec<usize> {
-    (0..pending_plans.len()).filter(|index| is_so(&pending_plans[*index].borrow())).collect()
 }

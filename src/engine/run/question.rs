@@ -5,7 +5,7 @@
 
 use super::conductor::Conductor;
 use super::options::Approval;
-use super::ordered::PendingPlans;
+use super::pending_plan::PendingPlans;
 use crate::engine::stack::Planned;
 use crate::error::Error;
 use crate::events::{Answer, Proposal, Question, RunEvent};

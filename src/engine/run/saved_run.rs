@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 use super::conductor::{Conductor, HeldBackBy};
 use super::finish::report;
-use super::ordered::{PendingPlan, PendingPlans, those};
+use super::pending_plan::{PendingPlan, PendingPlans, pending_where};
 use super::side_by_side::{TurnEnd, work_through};
 use crate::engine::calls::Stop;
 use crate::engine::plan::SavedPlans;
@@ -53,7 +53,7 @@ impl<'a> Conductor<'a> {
         let foreign = |pending: &PendingPlan| {
             pending.has_changes() && pending.plan().is_some_and(|planned| planned.foreign)
         };
-        self.ask_about(&those(pending_plans, foreign), pending_plans).await;
+        self.ask_about(&pending_where(pending_plans, foreign), pending_plans).await;
         true
     }
 

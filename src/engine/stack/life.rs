@@ -80,41 +80,6 @@ impl StackLife<'_> {
         init_stack(self.session, self.run, when, extra).await
     }
 
-    /// Makes a plan and saves it for review.
-    pub async fn plan(self) -> Result<Planned, Stop> {
-        self.warn_of_unsaved_state().await;
-        let plans = SavedPlans::at(&self.options.plans_dir);
-        match self.session.plan_keys.user() {
-            Err(error) if plans.is_at(&self.session.project.plans_dir()) => {
-                self.tell_no_key(&error);
-                plans.remove(&self.run.stack.id)?;
-                self.plan_privately().await
-            }
-            _ => self.plan_into(plans).await,
-        }
-    }
-
-    /// A plan that nothing binds to its user is not kept.
-    fn tell_no_key(self, error: &Error) {
-        let message = format!("no plan is saved, it lives for this run only: {}", error.message());
-        self.session.tell_once(None, message, error.hints().to_vec());
-    }
-
-    /// Makes a plan that only this run knows.
-    pub async fn plan_privately(self) -> Result<Planned, Stop> {
-        self.plan_into(self.private_plans()).await
-    }
-
-    /// Returns where a plan can lie that only this run knows, beside one that is still needed.
-    fn private_plans(self) -> SavedPlans {
-        let usual = SavedPlans::at(&self.options.private_dir);
-        match self.beside {
-            // No stack has a name that begins with a dot.
-            Some(taken) if *taken == usual => SavedPlans::at(self.options.private_dir.join(".again")),
-            _ => usual,
-        }
-    }
-
     /// Applies exactly this plan and removes it; one that fails is out of use.
     pub async fn apply(self, planned: &Planned) -> Result<(), Stop> {
         let (id, plans) = (&self.run.stack.id, &planned.plans);
@@ -257,7 +222,7 @@ impl StackLife<'_> {
     }
 
     /// Tells that a plan is made without what an earlier run did.
-    async fn warn_of_unsaved_state(self) {
+    pub(super) async fn warn_of_unsaved_state(self) {
         let id = &self.run.stack.id;
         if let Some(path) = unsaved_state(self.session, &self.run.stack).await {
             let path = path.display();

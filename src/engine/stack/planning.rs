@@ -13,7 +13,7 @@ use crate::engine::calls::{
 use crate::engine::plan::{PlanRecord, SavedPlans, complete, details_in, hide_old_values, prove, read_plan};
 use crate::engine::session::{PlanHome, source_fingerprint, surroundings};
 use crate::engine::variables::{Inputs, sources_of};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Action, ChangeDetail, Step};
 use crate::process;
 use crate::tofu::call::{Narration, PlanCall, PlanMode};
@@ -34,7 +34,42 @@ enum PlanEnd {
 }
 
 impl StackLife<'_> {
-    pub(super) async fn plan_into(self, plans: SavedPlans) -> Result<Planned, Stop> {
+    /// Makes a plan and saves it for review.
+    pub async fn plan(self) -> Result<Planned, Stop> {
+        self.warn_of_unsaved_state().await;
+        let plans = SavedPlans::at(&self.options.plans_dir);
+        match self.session.plan_keys.user() {
+            Err(error) if plans.is_at(&self.session.project.plans_dir()) => {
+                self.tell_no_key(&error);
+                plans.remove(&self.run.stack.id)?;
+                self.plan_privately().await
+            }
+            _ => self.plan_into(plans).await,
+        }
+    }
+
+    /// A plan that nothing binds to its user is not kept.
+    fn tell_no_key(self, error: &Error) {
+        let message = format!("no plan is saved, it lives for this run only: {}", error.message());
+        self.session.tell_once(None, message, error.hints().to_vec());
+    }
+
+    /// Makes a plan that only this run knows.
+    pub async fn plan_privately(self) -> Result<Planned, Stop> {
+        self.plan_into(self.private_plans()).await
+    }
+
+    /// Returns where a plan can lie that only this run knows, beside one that is still needed.
+    fn private_plans(self) -> SavedPlans {
+        let usual = SavedPlans::at(&self.options.private_dir);
+        match self.beside {
+            // No stack has a name that begins with a dot.
+            Some(taken) if *taken == usual => SavedPlans::at(self.options.private_dir.join(".again")),
+            _ => usual,
+        }
+    }
+
+    async fn plan_into(self, plans: SavedPlans) -> Result<Planned, Stop> {
         self.init(self.options.init, &[]).await?;
         let inputs = self.inputs().await?;
         self.step(Step::Plan);

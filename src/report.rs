@@ -22,7 +22,8 @@ pub use listen::{Report, listen};
 pub use markdown::MarkdownSummary;
 pub use plan_view::Details;
 pub use record::{
-    Begun, PastRun, RunRecord, Undone, Unfinished, left_undone, read_durations, rename_in_runs,
+    Begun, PastRun, ResumeRequest, Resumption, RunRecord, Unfinished, read_durations, rename_in_runs,
+    resumption,
 };
 pub use screen::{
     Asking, ColorChoice, InstallProgress, Table, Terminal, Tone, Verbosity, confirm, padded,

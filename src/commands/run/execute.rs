@@ -10,12 +10,10 @@ mod protected;
 mod rename_question;
 mod reports;
 mod request;
-mod resume;
 mod temporary_folder;
 mod warnings;
 
 pub(in crate::commands) use self::request::{Request, RunArgs};
-pub(in crate::commands) use self::resume::may_live;
 
 use self::begin::shared_states;
 use self::can_ask::check_can_ask;

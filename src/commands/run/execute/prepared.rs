@@ -10,7 +10,6 @@ use tempfile::TempDir;
 use super::chosen_stacks::choose;
 use super::dependents::{DependentStacks, with_dependents};
 use super::request::Request;
-use super::resume::resume;
 use super::temporary_folder::use_temporary_folder;
 use crate::commands::Context;
 use crate::commands::loaded_project::{LoadedProject, tell_lost};
@@ -19,7 +18,7 @@ use crate::engine::{Approval, RunChoice, RunOptions, WhenToInit};
 use crate::error::{Exit, Kind, Result};
 use crate::model::{RemainingStacks, RunCommand, RunPlan, StackId};
 use crate::process;
-use crate::report::{Asking, read_durations};
+use crate::report::{Asking, ResumeRequest, Resumption, read_durations, resumption};
 
 /// A run that is decided.
 #[derive(Debug)]
@@ -54,7 +53,9 @@ pub async fn prepare(request: &mut Request, context: &Context) -> Result<Prepara
         RunCommand::Validate => use_temporary_folder(&mut loaded.project),
         _ => None,
     };
-    resume(&loaded, request, context)?;
+    if request.run.resume {
+        resume(&loaded, request, context)?;
+    }
     let mut gone = Vec::new();
     if request.removed {
         let removed = loaded.removed_stacks(context).await?;
@@ -81,6 +82,21 @@ pub async fn prepare(request: &mut Request, context: &Context) -> Result<Prepara
         dependent_stacks,
         _temporary_folder: temporary_folder,
     })))
+}
+
+/// Makes the request one about what earlier runs of its command left undone.
+fn resume(loaded: &LoadedProject, request: &mut Request, context: &Context) -> Result<()> {
+    let asked = ResumeRequest { command: request.command, mode: request.mode, removed: request.removed };
+    let is_stack = |id: &StackId| loaded.stacks.iter().any(|stack| stack.id == *id);
+    let Resumption { stacks, mode, removed, notes } =
+        resumption(&loaded.project.runs_dir(), asked, process::may_live, is_stack)?;
+    notes.iter().for_each(|note| context.terminal.note(note));
+    if let Some(mode) = mode {
+        request.removed = removed;
+        request.mode = if request.command == RunCommand::Plan { mode } else { request.mode };
+    }
+    request.undone = Some(stacks);
+    Ok(())
 }
 
 impl Prepared {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::resume::may_live;
 use crate::commands::loaded_project::LoadedProject;
 use crate::commands::setup::edited_since;
 use crate::events::Events;
 use crate::model::{RunCommand, RunPlan, Stack};
+use crate::process::may_live;
 use crate::report::Unfinished;
 use crate::stacks;
 use crate::stacks::StateRisk;

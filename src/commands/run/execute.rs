@@ -13,7 +13,7 @@ mod request;
 mod temporary_folder;
 mod warnings;
 
-pub(in crate::commands) use self::request::{Request, RunArgs};
+pub(in crate::commands) use self::request::{PlainRunArgs, Request, RunArgs};
 
 use self::begin::shared_states;
 use self::can_ask::check_can_ask;

@@ -12,7 +12,7 @@ use crate::engine;
 use crate::engine::{HolderLife, StackLock, StackLocks};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Backend, Stack, StackId};
-use crate::report::{Asking, confirm};
+use crate::report::Asking;
 
 /// Release a lock that a dead run left behind
 ///
@@ -164,13 +164,8 @@ async fn ask(stack: &StackId, args: &ForceUnlockArgs, context: &Context) -> Resu
             Error::usage("`force-unlock` has to ask, but there is no terminal").hint("say yes: `--yes`")
         );
     };
-    let mut interrupts = context.interrupts.clone();
     let question = format!("Release the lock of `{stack}`?");
-    let yes = tokio::select! {
-        yes = confirm(&terminal, &question) => yes,
-        _ = interrupts.beyond(0) => return Err(Error::interrupted("the lock was left as it is")),
-    };
-    if yes { Ok(()) } else { Err(Error::failed("the lock was left as it is")) }
+    context.require_yes(&terminal, &question, "the lock was left as it is").await
 }
 
 async fn release(

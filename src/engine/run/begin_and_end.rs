@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
-use std::future::Future;
 
 use super::conductor::Conductor;
 use super::finish::{report, seconds};
@@ -17,13 +16,20 @@ use crate::error::Error;
 use crate::events::RunEvent;
 use crate::model::{PlanMode, RunCommand, RunPlan, RunReport, StackId, StackResult, StackRun};
 
-/// Does the work of a run, and tells requests to stop meanwhile.
-pub(super) async fn telling_interrupts(
-    session: &Session,
-    work: impl Future<Output = RunReport>,
+/// Leads a run from its first event to its last, and tells requests to stop meanwhile.
+pub(super) async fn lead<'a>(
+    (session, plan): (&'a Session, &'a RunPlan),
+    options: &'a RunOptions,
+    check: StateCheck,
+    work: impl AsyncFnOnce(&Conductor<'a>),
 ) -> RunReport {
+    let led = async {
+        let conductor = Conductor::begin(session, plan, options, check);
+        work(&conductor).await;
+        conductor.end().await
+    };
     tokio::select! {
-        report = work => report,
+        report = led => report,
         never = tell_interrupts(session) => match never {},
     }
 }

@@ -3,7 +3,7 @@
 //! No stack waits for another here. Only the result of a plan may wait: whether it is
 //! provisional is known when the stacks it takes values from are planned.
 
-use super::begin_and_end::telling_interrupts;
+use super::begin_and_end::lead;
 use super::conductor::{Conductor, HeldBackBy};
 use super::finish::{report, seconds};
 use super::options::{RunOptions, WhenToInit};
@@ -23,12 +23,7 @@ pub async fn run_independently(
     options: &RunOptions,
     check: StateCheck,
 ) -> RunReport {
-    telling_interrupts(session, async {
-        let conductor = Conductor::begin(session, plan, options, check);
-        conductor.run_each().await;
-        conductor.end().await
-    })
-    .await
+    lead((session, plan), options, check, async |conductor| conductor.run_each().await).await
 }
 
 impl<'a> Conductor<'a> {

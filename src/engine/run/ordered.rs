@@ -11,7 +11,7 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 
-use super::begin_and_end::telling_interrupts;
+use super::begin_and_end::lead;
 use super::conductor::{Conductor, HeldBackBy};
 use super::consent::PlanConsent;
 use super::options::{Approval, RunOptions};
@@ -40,12 +40,7 @@ pub async fn run_in_order(
     options: &RunOptions,
     check: StateCheck,
 ) -> RunReport {
-    telling_interrupts(session, async {
-        let conductor = Conductor::begin(session, plan, options, check);
-        conductor.plan_approve_apply().await;
-        conductor.end().await
-    })
-    .await
+    lead((session, plan), options, check, async |conductor| conductor.plan_approve_apply().await).await
 }
 
 impl<'a> Conductor<'a> {

@@ -5,7 +5,7 @@ use crate::commands::Context;
 use crate::error::{Error, Result};
 use crate::model::{Project, counted};
 use crate::render::{Inputs, Manifest, Overwrite, Removal, RemovedFile, TreeChanges, is_secret_file};
-use crate::report::{Asking, Tone, confirm};
+use crate::report::{Asking, Tone};
 use crate::secrets::is_sealed;
 
 /// How many files are named.
@@ -39,12 +39,8 @@ pub(super) async fn ask(removal: &Removal, made: GeneratedTree<'_>, context: &Co
         .iter()
         .chain(&reasons(removal, made))
         .for_each(|line| terminal.alert(&format!("  {line}")));
-    let mut interrupts = context.interrupts.clone();
     let question = if removal.files.len() == 1 { "Remove it?" } else { "Remove them?" };
-    let yes = tokio::select! {
-        yes = confirm(&terminal, question) => yes,
-        _ = interrupts.beyond(0) => return Err(Error::interrupted("stopped before anything was written")),
-    };
+    let yes = context.ask(&terminal, question, "stopped before anything was written").await?;
     if yes { Ok(()) } else { Err(Error::failed("nothing was written; all files are as they were")) }
 }
 

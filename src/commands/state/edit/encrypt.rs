@@ -15,7 +15,7 @@ use crate::engine::{
 };
 use crate::error::{Error, Exit, Result, io};
 use crate::model::StackId;
-use crate::report::{Asking, confirm};
+use crate::report::Asking;
 
 /// Encrypt the state of stacks, or give it a new passphrase
 ///
@@ -99,12 +99,7 @@ async fn ask(chosen: &[StackId], args: &EncryptArgs, context: &Context) -> Resul
         [one] => format!("Encrypt the state of `{one}`?"),
         several => format!("Encrypt the states of {} stacks?", several.len()),
     };
-    let mut interrupts = context.interrupts.clone();
-    let yes = tokio::select! {
-        yes = confirm(&terminal, &question) => yes,
-        _ = interrupts.beyond(0) => return Err(Error::interrupted("the states were left as they are")),
-    };
-    if yes { Ok(()) } else { Err(Error::failed("the states were left as they are")) }
+    context.require_yes(&terminal, &question, "the states were left as they are").await
 }
 
 /// Rewrites one state after the other; what is done is told at once, and need not be done again.

@@ -15,7 +15,7 @@ use crate::engine;
 use crate::engine::Session;
 use crate::error::{Error, Exit, Result, io};
 use crate::model::{PlanMode, StackId, quoted};
-use crate::report::{Asking, confirm};
+use crate::report::Asking;
 use crate::tofu::call::PushMode;
 
 /// Store a state for a stack
@@ -95,10 +95,7 @@ async fn check_owner(session: &Session, id: &StackId, args: &PushArgs, context: 
                 quoted(id.as_str())
             )));
     };
-    match confirm(&terminal, &question).await {
-        true => Ok(()),
-        false => Err(Error::failed("nothing was stored")),
-    }
+    context.require_yes(&terminal, &question, "nothing was stored").await
 }
 
 async fn push(

@@ -10,7 +10,7 @@ use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
 use crate::model::{PlanMode, StackId};
-use crate::report::{Asking, confirm};
+use crate::report::Asking;
 use crate::tofu::call::PushMode;
 
 /// Bring an old version of a state back, as a new version
@@ -83,8 +83,5 @@ async fn ask(args: &RollbackArgs, stack: &str, context: &Context) -> Result<()> 
         );
     };
     let question = format!("Bring version {} of `{stack}` back?", args.version);
-    match confirm(&terminal, &question).await {
-        true => Ok(()),
-        false => Err(Error::failed("the state was left as it is")),
-    }
+    context.require_yes(&terminal, &question, "the state was left as it is").await
 }

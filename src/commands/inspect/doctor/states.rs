@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Finding;
+use super::finding::Finding;
 use crate::backends::read_infra_lock;
 use crate::commands::Context;
 use crate::commands::loaded_project::LoadedProject;

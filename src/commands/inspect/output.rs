@@ -44,7 +44,7 @@ pub struct OutputArgs {
 
 /// Runs the command.
 pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &args.stacks)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
     let WantedOutputs { chosen, name, no_stack } = choose(&loaded, args, context)?;
     let (outputs, mask, sound) = loaded
         .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {

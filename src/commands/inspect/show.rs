@@ -50,7 +50,7 @@ impl ShowArgs {
 
 /// Runs the command.
 pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &args.stacks)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
     let chosen = loaded.choose_to_read(&args.stacks, context)?;
     let plans = SavedPlans::at(loaded.project.plans_dir());
     loaded

@@ -51,7 +51,7 @@ enum GraphFormat {
 
 /// Runs the command.
 pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &args.stacks)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
     if args.removed {
         return list_removed(&loaded, args, context).await;
     }

@@ -26,7 +26,7 @@ pub struct FmtArgs {
 
 /// Runs the command.
 pub async fn run(args: &FmtArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &args.stacks)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
     let chosen = loaded.choose_to_read(&args.stacks, context)?;
     let mode = if args.check { FmtMode::Check } else { FmtMode::Write };
     let formatted = loaded

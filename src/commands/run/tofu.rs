@@ -38,7 +38,7 @@ pub struct TofuArgs {
 /// Runs the command.
 pub async fn run(args: &TofuArgs, context: &Context) -> Result<Exit> {
     let chosen = StackArgs { workspace: args.workspace.clone(), ..StackArgs::one(args.stack.clone()) };
-    let loaded = LoadedProject::load_for(context, &chosen)?;
+    let loaded = LoadedProject::load_for(context, &chosen).await?;
     if args.stack.is_none() {
         refuse_stack(&loaded, &args.args, context)?;
     }

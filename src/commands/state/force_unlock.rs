@@ -48,7 +48,7 @@ struct ReleaseTarget<'a> {
 
 /// Runs the command.
 pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone()))?;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone())).await?;
     let target = resolve_target(&loaded, args, context).await?;
     let StackLocks { locks, mut failed } =
         loaded.locks_of(std::slice::from_ref(&target.stack.id), context).await?;

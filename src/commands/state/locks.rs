@@ -28,7 +28,7 @@ pub struct LocksArgs {
 
 /// Runs the command.
 pub async fn run(args: &LocksArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &args.stacks)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
     let chosen = match loaded.stacks.is_empty() {
         true => Vec::new(),
         false => loaded.choose_to_read(&args.stacks, context)?,

@@ -48,7 +48,7 @@ pub enum Preparation {
 
 /// Decides what is run.
 pub async fn prepare(request: &mut Request, context: &Context) -> Result<Preparation> {
-    let mut loaded = LoadedProject::load_for(context, &request.stacks)?;
+    let mut loaded = LoadedProject::load_for(context, &request.stacks).await?;
     let temporary_folder = match request.command {
         RunCommand::Validate => use_temporary_folder(&mut loaded.project),
         _ => None,

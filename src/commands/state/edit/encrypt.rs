@@ -46,7 +46,7 @@ pub struct EncryptArgs {
 
 /// Runs the command.
 pub async fn run(args: &EncryptArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &args.stacks)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
     let chosen = loaded.choose(&args.stacks, context)?;
     let new = new_passphrase(args.rotate_to.as_deref(), context)?;
     let done = loaded

@@ -52,7 +52,7 @@ pub struct PushArgs {
 
 /// Runs the command.
 pub async fn run(args: &PushArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
     let stack = loaded.choose_one(Some(args.stack.clone()), context)?;
     let unsaved = engine::unsaved_file(&loaded.project, stack);
     let usual = || loaded.project.root.join(&stack.path).join("errored.tfstate");

@@ -87,7 +87,7 @@ struct StateEditing<'a> {
 
 async fn edit(editing: StateEditing<'_>, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
     let StateEditing { stack, variables, without } = editing;
-    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(stack.to_owned())))?;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(stack.to_owned()))).await?;
     let id = loaded.choose_one(Some(stack.to_owned()), context)?.id.clone();
     let purpose = Purpose::editing(std::slice::from_ref(&id)).given(variables);
     let text = loaded

@@ -40,7 +40,7 @@ pub struct RollbackArgs {
 
 /// Runs the command.
 pub async fn run(args: &RollbackArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
     let id = loaded.choose_one(Some(args.stack.clone()), context)?.id.clone();
     let purpose = Purpose::editing(std::slice::from_ref(&id)).given(&args.variables);
     loaded

@@ -30,7 +30,7 @@ pub struct HistoryArgs {
 
 /// Runs the command.
 pub async fn run(args: &HistoryArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone()))?;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone())).await?;
     let id = loaded.choose_one(args.stack.clone(), context)?.id.clone();
     let purpose = Purpose::reading(std::slice::from_ref(&id));
     let listed = loaded

@@ -33,7 +33,7 @@ pub struct ListArgs {
 
 /// Runs the command.
 pub async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &args.stacks)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
     let chosen = loaded.choose_to_read(&args.stacks, context);
     let chosen = chosen.map_err(|error| with_address(error, &args.stacks))?;
     let (listed, sound) = loaded

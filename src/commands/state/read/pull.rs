@@ -30,7 +30,7 @@ pub struct PullArgs {
 
 /// Runs the command.
 pub async fn run(args: &PullArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone()))?;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone())).await?;
     let id = loaded.choose_one(args.stack.clone(), context)?.id.clone();
     let purpose = Purpose::reading(std::slice::from_ref(&id)).given(&args.variables);
     let state = loaded

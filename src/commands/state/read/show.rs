@@ -32,7 +32,7 @@ pub struct ShowArgs {
 
 /// Runs the command.
 pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(args.stack.clone())))?;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
     let id = loaded.choose_one(Some(args.stack.clone()), context)?.id.clone();
     let purpose = Purpose::reading(std::slice::from_ref(&id)).given(&args.variables);
     let edit = StateEdit::Show(&args.address);

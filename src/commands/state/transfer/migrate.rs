@@ -67,7 +67,7 @@ pub struct MigrateArgs {
 
 /// Runs the command.
 pub async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
-    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone()))?;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone())).await?;
     let Some(to) = &args.to else { return bring_along(args, &loaded, context).await };
     let stack = loaded.choose_one(args.stack.clone(), context)?;
     let migration = read_target(to, args.force)?;

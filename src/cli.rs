@@ -10,7 +10,7 @@ use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, 
 use clap_complete::CompleteEnv;
 
 use crate::commands;
-use crate::commands::Context;
+use crate::commands::{COMPLETE, Context};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Clock, Environment};
 use crate::process::Interrupts;
@@ -116,11 +116,8 @@ enum Command {
     Help(commands::HelpArgs),
 }
 
-/// The variable by which a shell asks for completions.
-pub const COMPLETE: &str = "INFRA_COMPLETE";
-
 /// Returns the whole command line as clap knows it, for completions and man pages.
-pub fn definition() -> clap::Command {
+fn definition() -> clap::Command {
     Cli::command()
 }
 
@@ -192,7 +189,7 @@ fn start(cli: Cli, command: String, env: Environment, clock: Clock, terminal: Te
         let interrupts = Interrupts::listen()?;
         let trust = TrustWord::of(cli.global.trust, &env, &cwd);
         let no_input = cli.global.no_input;
-        let context = Context { command, env, clock, cwd, terminal, no_input, trust, interrupts };
+        let context = Context { command, definition, env, clock, cwd, terminal, no_input, trust, interrupts };
         dispatch(cli.command, &context).await
     });
     // A thread may still wait for the keyboard; nobody waits for it.
@@ -261,7 +258,7 @@ impl GlobalArgs {
 fn correct_or_refuse(args: &[OsString], error: &clap::Error, env: &Environment, wants_json: bool) -> Exit {
     let terminal = Terminal::detect(env, ColorChoice::Auto, Verbosity::Normal);
     let is_log = wants_json || !terminal.has_person();
-    match commands::correction(args, env, is_log).filter(|_| error.use_stderr()) {
+    match commands::correction(args, definition, env, is_log).filter(|_| error.use_stderr()) {
         Some(better) => fail(&terminal, &better, wants_json),
         None => refuse(error, env, wants_json),
     }

@@ -47,6 +47,7 @@ pub use secrets::{SecretsArgs, run as secrets};
 pub use setup::{ConfigureArgs, DepsArgs, NewArgs, NewStackArgs, configure, deps, new, new_stack};
 pub use state::{ForceUnlockArgs, LocksArgs, StateArgs, force_unlock, locks, run as state};
 pub use tools::{
-    CompletionsArgs, HelpArgs, ManArgs, SchemaArgs, completions, help, is_plan_key, man, plan_key, schema,
+    COMPLETE, CompletionsArgs, HelpArgs, ManArgs, SchemaArgs, completions, help, is_plan_key, man, plan_key,
+    schema,
 };
 pub use trust::{TrustArgs, run as trust};

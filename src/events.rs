@@ -13,8 +13,8 @@ use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::model::{
-    ChangeDetail, Clock, Diagnostic, LockHolder, PlanDifference, ResourceChange, RunCommand, RunReport, Safe,
-    StackId, StackReport, Staying, Step,
+    ChangeDetail, Clock, Diagnostic, LockHolder, PlanDifference, RemainingStacks, ResourceChange, RunCommand,
+    RunReport, Safe, StackId, StackReport, Step,
 };
 
 /// Something that happened in a run.
@@ -256,7 +256,7 @@ pub enum Question {
         /// What must be typed.
         project: String,
         /// What stays although what is below it goes.
-        staying: Staying,
+        remaining: RemainingStacks,
     },
 }
 

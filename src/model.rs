@@ -36,8 +36,8 @@ pub use project::{
     TofuSettings, Undefined,
 };
 pub use run::{
-    Diagnostic, PlanMode, RunCommand, RunOrigin, RunPlan, RunReport, Severity, StackError, StackReport,
-    StackResult, StackRun, Staying, Step, TestCounts, few, is_in,
+    Diagnostic, PlanMode, RemainingStacks, RunCommand, RunOrigin, RunPlan, RunReport, Severity, StackError,
+    StackReport, StackResult, StackRun, Step, TestCounts, few, is_in,
 };
 pub use safe::{Mask, Safe};
 pub use stack::{Stack, StackId, StackWorkspace, WorkspaceOrigin, leading_number};

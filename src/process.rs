@@ -27,7 +27,8 @@ pub use git::{Difference, FileKind, Git, GitStatus, Listing, RecordedFile, Track
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;
 pub use liveness::{
-    holder_here, holder_is_alive, hostname, is_alive, started_at, this_holder, this_process, this_program,
+    holder_here, holder_is_alive, hostname, is_alive, may_live, started_at, this_holder, this_process,
+    this_program,
 };
 pub use machine::bearable_parallelism;
 pub use memory::available_memory;

@@ -19,10 +19,11 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 pub use derive::{derive, evaluate_derivations};
-pub use jinja::{Engine, ReadKeys, Readers, Surroundings};
+pub use jinja::{Engine, ReadKeys, Readers, TemplateAccess};
 pub use output::{
     Conflict, ConflictReason, FileChange, Manifest, Overwrite, Removal, RemovedFile, TreeChanges,
-    TreeComparison, TreePlace, Turn, compare_tree, is_secret_file, recorded_files, unified_diff, write_tree,
+    TreeComparison, TreeLock, TreePlace, compare_tree, is_secret_file, recorded_files, unified_diff,
+    write_tree,
 };
 pub use settings::{Marks, RenderSettings, UndefinedMode, Whitespace};
 pub(crate) use sources::embedded_files;

@@ -15,14 +15,15 @@ mod record;
 mod screen;
 
 pub use console::{Console, PlanOutput};
-pub use ending::{Passed, Scope, show_report};
+pub use ending::{PassedArguments, Scope, show_report};
 pub use failure::show_error;
 pub use json_lines::JsonLines;
 pub use listen::{Report, listen};
 pub use markdown::MarkdownSummary;
 pub use plan_view::Details;
 pub use record::{
-    Begun, PastRun, RecordedPlans, RunRecord, Undone, Unfinished, left_undone, read_durations, rename_in_runs,
+    Begun, PastRun, RecordedPlans, ResumeRequest, Resumption, RunRecord, Unfinished, read_durations,
+    rename_in_runs, resumption,
 };
 pub use screen::{
     Asking, ColorChoice, InstallProgress, Table, Terminal, Tone, Verbosity, confirm, padded,

@@ -60,7 +60,7 @@ mod server;
 mod store;
 
 pub use crate::aws::{AwsSettings, AwsSource, AwsSources};
-pub use client::{Keeping, Marking, RemoteState, RemoteVersions};
+pub use client::{CopySupport, MarkOutcome, RemoteState, RemoteVersions};
 pub use embedded::Embedded;
 pub use held_lock::HeldLock;
 pub use lock_holder::holder_is_alive;

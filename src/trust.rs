@@ -2,17 +2,17 @@
 //!
 //! A repository that somebody else wrote is believed in nothing: what it may run, and which
 //! plans were made here, is remembered below `$XDG_STATE_HOME/infra`. [`UserKey`] is the
-//! secret that proofs and keys come from; [`Consents`] holds every yes to a [`Thing`] of a
+//! secret that proofs and keys come from; [`Consents`] holds every yes to a [`TrustItem`] of a
 //! project; [`TrustWord`] is what the caller said beforehand.
 
 mod consents;
 mod own_file;
-mod thing;
+mod trust_item;
 mod user_key;
 mod word;
 
 pub use consents::{Consent, Consents};
 pub use own_file::read_own_file;
-pub use thing::{Thing, ThingKind, UNTRUSTED};
+pub use trust_item::{TrustItem, TrustItemKind, UNTRUSTED};
 pub use user_key::UserKey;
 pub use word::TrustWord;

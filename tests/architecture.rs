@@ -61,7 +61,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "atomic_file",
             "backends",
-            "cli",
             "engine",
             "events",
             "forge",

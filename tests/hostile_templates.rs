@@ -10,7 +10,7 @@ use std::path::Path;
 use infra::error::Error;
 use infra::model::{Environment, Values};
 use infra::render::{
-    Engine, RenderSettings, Rendered, SourceFile, Surroundings, UndefinedMode, load_inputs, render_tree,
+    Engine, RenderSettings, Rendered, SourceFile, TemplateAccess, UndefinedMode, load_inputs, render_tree,
 };
 use serde_json::json;
 
@@ -168,8 +168,8 @@ fn what_is_undefined_or_unclosed_is_named() {
 #[test]
 fn keys_that_expressions_read_are_not_told_as_unread() {
     let root = tempfile::tempdir().unwrap();
-    let surroundings = Surroundings { root: root.path().to_owned(), env: Environment::default() };
-    let engine = Engine::new(&RenderSettings::conventional(), &surroundings).unwrap();
+    let template_access = TemplateAccess { root: root.path().to_owned(), env: Environment::default() };
+    let engine = Engine::new(&RenderSettings::conventional(), &template_access).unwrap();
     engine.evaluate("number + map.a | length", &values()).unwrap();
 
     let rendered = render_tree(&engine, &[source("t.j2", b"#{ l }#")], &values(), Path::new("")).unwrap();
@@ -309,8 +309,8 @@ fn render(files: &[(&str, &[u8])]) -> Result<Rendered, Error> {
 
 fn render_in(root: &Path, files: &[(&str, &[u8])]) -> Result<Rendered, Error> {
     let settings = RenderSettings { undefined: UndefinedMode::Strict, ..RenderSettings::conventional() };
-    let surroundings = Surroundings { root: root.to_owned(), env: Environment::default() };
-    let engine = Engine::new(&settings, &surroundings).unwrap();
+    let template_access = TemplateAccess { root: root.to_owned(), env: Environment::default() };
+    let engine = Engine::new(&settings, &template_access).unwrap();
     let sources: Vec<SourceFile> = files.iter().map(|(path, bytes)| source(path, bytes)).collect();
     render_tree(&engine, &sources, &values(), Path::new(""))
 }

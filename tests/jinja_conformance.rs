@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use infra::model::{Environment, Values};
-use infra::render::{Engine, Marks, RenderSettings, SourceFile, Surroundings, UndefinedMode, render_tree};
+use infra::render::{Engine, Marks, RenderSettings, SourceFile, TemplateAccess, UndefinedMode, render_tree};
 use serde_json::{Value, json};
 
 /// One case a line; `¶` is a line end.
@@ -159,8 +159,8 @@ fn engine(undefined: UndefinedMode) -> Engine {
     let exclude = vec!["parts/*".to_owned()];
     let settings =
         RenderSettings { marks, undefined, exclude, keep_empty: true, ..RenderSettings::conventional() };
-    let surroundings = Surroundings { root: Path::new("/nowhere").into(), env: Environment::default() };
-    Engine::new(&settings, &surroundings).unwrap()
+    let template_access = TemplateAccess { root: Path::new("/nowhere").into(), env: Environment::default() };
+    Engine::new(&settings, &template_access).unwrap()
 }
 
 /// Renders one case beside the templates that it may include.

@@ -15,7 +15,7 @@ use infra::model::ConfigureSettings;
 use infra::model::{Environment, Values};
 use infra::process::Interrupts;
 use infra::render::plugin::{self, Permission, PluginCall};
-use infra::render::{Engine, RenderSettings, Surroundings, load_inputs, render_tree, settings};
+use infra::render::{Engine, RenderSettings, TemplateAccess, load_inputs, render_tree, settings};
 use serde_json::{Value, json};
 
 /// `makejinja.toml` as the seeds have it.
@@ -282,8 +282,8 @@ impl Project {
         let settings = self.settings();
         let sources = load_inputs(root, &settings).unwrap();
         let env = Environment::default().with("LC_ALL", "C.UTF-8");
-        let surroundings = Surroundings { root: root.to_owned(), env };
-        let engine = Engine::new(&settings, &surroundings).unwrap();
+        let template_access = TemplateAccess { root: root.to_owned(), env };
+        let engine = Engine::new(&settings, &template_access).unwrap();
         let values = settings.with_data_vars(&self.values);
         let rendered = render_tree(&engine, &sources, &values, Path::new(&settings.output)).unwrap();
         rendered

@@ -14,7 +14,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use infra::model::{Clock, Environment, LockInfo};
 use infra::state::{
-    Credentials, Embedded, Limits, Mark, Marking, RemoteState, Server, Service, StateName, StateStore,
+    Credentials, Embedded, Limits, Mark, MarkOutcome, RemoteState, Server, Service, StateName, StateStore,
 };
 use jiff::Timestamp;
 use md5::{Digest, Md5};
@@ -574,8 +574,8 @@ async fn the_client_marks_under_its_lock_and_says_where_a_moved_state_went() {
     assert_eq!(held.label(), Some("state-locked"), "{held}");
 
     let project = Mark::OfProject("lab".to_owned());
-    assert_eq!(state.mark(Some(&lock), &project).await.unwrap(), Marking::Done);
-    assert_eq!(state.mark(Some(&lock), &elsewhere).await.unwrap(), Marking::Done);
+    assert_eq!(state.mark(Some(&lock), &project).await.unwrap(), MarkOutcome::Done);
+    assert_eq!(state.mark(Some(&lock), &elsewhere).await.unwrap(), MarkOutcome::Done);
 
     state.unlock(&lock).await.unwrap();
     let status = state.status().await.unwrap().unwrap();
@@ -593,7 +593,7 @@ async fn the_client_marks_under_its_lock_and_says_where_a_moved_state_went() {
         assert_eq!(error.label(), Some("state-elsewhere"), "{error}");
         assert!(error.to_string().contains("was moved to `s3://new`"), "{error}");
     }
-    assert_eq!(state.mark(None, &Mark::Lifted).await.unwrap(), Marking::Done);
+    assert_eq!(state.mark(None, &Mark::Lifted).await.unwrap(), MarkOutcome::Done);
     assert_eq!(state.read().await.unwrap().as_deref(), Some(b"one".as_slice()));
 }
 
@@ -619,7 +619,7 @@ async fn a_server_of_another_kind_is_sent_no_mark() {
     let marked = remote(&client, "/states/a").mark(None, &Mark::LeftBehind).await.unwrap();
     let nameless = remote(&client, "/terraform/a").mark(None, &Mark::LeftBehind).await.unwrap();
 
-    assert_eq!((marked, nameless), (Marking::NotOffered, Marking::NotOffered));
+    assert_eq!((marked, nameless), (MarkOutcome::NotOffered, MarkOutcome::NotOffered));
     let first = requests.recv().await.unwrap();
     assert!(first.starts_with("GET /status/a ") && requests.try_recv().is_err(), "{first}");
 }

@@ -3,7 +3,7 @@
 use object_store::aws::AwsCredential;
 
 use super::ini::Section;
-use super::profiles::{Way, has_keys, incomplete, refused, text};
+use super::profiles::{ProfileSearch, has_keys, incomplete, refused, text};
 use super::settings::{Role, WebIdentity, seconds_of};
 use super::source::{Found, Inner};
 use crate::error::{Error, Result};
@@ -61,7 +61,7 @@ impl Inner {
 
     /// Returns what a profile gives, roles included.
     async fn ask_profile(&self, name: &str, tried: &mut Tried) -> Result<Found> {
-        let Way { roles, base: (base, section) } = self.profiles.way_of(name)?;
+        let ProfileSearch { roles, base: (base, section) } = self.profiles.way_of(name)?;
         let mut found = self.ask_base(base, section, tried).await?;
         // A base that is no step of the way itself may ask for a role with its own credentials.
         let is_step = roles.iter().any(|(step, _)| *step == base);

@@ -23,7 +23,7 @@ pub(super) struct Profiles {
 /// How a profile comes to credentials: the profiles whose roles are taken, from the one that was asked for
 /// downwards, and the one that has the first credentials.
 #[derive(Debug)]
-pub(super) struct Way<'a> {
+pub(super) struct ProfileSearch<'a> {
     pub roles: Vec<(&'a str, &'a Section)>,
     pub base: (&'a str, &'a Section),
 }
@@ -107,7 +107,7 @@ impl Profiles {
     }
 
     /// Follows `source_profile` to where credentials come from.
-    pub fn way_of(&self, name: &str) -> Result<Way<'_>> {
+    pub fn way_of(&self, name: &str) -> Result<ProfileSearch<'_>> {
         let mut roles: Vec<(&str, &Section)> = Vec::new();
         let mut next = name.to_owned();
         loop {
@@ -115,23 +115,23 @@ impl Profiles {
             let here = (found.0.as_str(), found.1);
             let was_here = roles.iter().any(|(seen, _)| *seen == here.0);
             if was_here && has_keys(here.1) {
-                return Ok(Way { roles, base: here });
+                return Ok(ProfileSearch { roles, base: here });
             }
             if was_here {
-                return Err(ring(&roles, here.0));
+                return Err(cycle_error(&roles, here.0));
             }
             let is_role = here.1.contains_key("role_arn");
             match text(here.1, "source_profile") {
                 // A profile that others build upon gives its keys first.
                 Some(_) if !roles.is_empty() && has_keys(here.1) && !is_role => {
-                    return Ok(Way { roles, base: here });
+                    return Ok(ProfileSearch { roles, base: here });
                 }
                 Some(_) if !is_role => return Err(incomplete(here.0, "source_profile", "role_arn")),
                 Some(source) => {
                     roles.push(here);
                     next = source.to_owned();
                 }
-                None => return Ok(Way { roles, base: here }),
+                None => return Ok(ProfileSearch { roles, base: here }),
             }
         }
     }
@@ -157,7 +157,7 @@ pub(super) fn incomplete(profile: &str, has: &str, lacks: &str) -> Error {
         .hint(format!("add it: `aws configure set {lacks} VALUE --profile {profile}`"))
 }
 
-fn ring(roles: &[(&str, &Section)], again: &str) -> Error {
+fn cycle_error(roles: &[(&str, &Section)], again: &str) -> Error {
     let names: Vec<&str> = roles.iter().map(|(name, _)| *name).chain([again]).collect();
     refused(format!("the AWS profiles lead in a circle: {}", names.join(" → "))).hint(format!(
         "let the `source_profile` of one of them name a profile with keys; it is `{again}` now"

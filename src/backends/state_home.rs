@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 use crate::model::{Backend, Holder, StateLock};
 use crate::process;
 use crate::state::{
-    HeldLock, Keeping, Mark, Marking, RemoteState, StateName, StateStatus, StateStore, Unlocking, Version,
+    CopySupport, HeldLock, Mark, MarkOutcome, RemoteState, StateName, StateStatus, StateStore, Unlocking,
+    Version,
 };
 
 /// Where the state of one stack lies.
@@ -350,7 +351,7 @@ impl StateHome {
             }
             Self::Server(state) => {
                 let lock = hold.and_then(|hold| hold.lock.as_ref());
-                Ok(state.mark(lock, &mark).await? == Marking::Done)
+                Ok(state.mark(lock, &mark).await? == MarkOutcome::Done)
             }
             Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(false),
         }
@@ -360,7 +361,7 @@ impl StateHome {
     pub async fn keep_copy(&self, copy: Vec<u8>) -> Result<bool> {
         match self {
             Self::Store { store, name } => store.keep_copy(name, copy.into()).await.map(|()| true),
-            Self::Server(state) => Ok(state.keep_copy(copy).await? == Keeping::Kept),
+            Self::Server(state) => Ok(state.keep_copy(copy).await? == CopySupport::Kept),
             Self::File(_) | Self::Bucket { .. } | Self::OnlyTofu(_) => Ok(false),
         }
     }

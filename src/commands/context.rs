@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::error::{Error, Result};
 use crate::model::{Clock, Environment, quoted};
 use crate::process::Interrupts;
-use crate::report::{Asking, Terminal};
+use crate::report::{Asking, Terminal, confirm};
 use crate::trust::TrustWord;
 
 /// What every command is given.
@@ -12,6 +13,8 @@ use crate::trust::TrustWord;
 pub struct Context {
     /// The command, as it is typed: `plan`, `state list`.
     pub command: String,
+    /// Returns the whole command line as clap knows it.
+    pub definition: fn() -> clap::Command,
     /// The environment this program was started with.
     pub env: Environment,
     /// The clock.
@@ -35,6 +38,23 @@ impl Context {
             Asking::Person(self.terminal)
         } else {
             Asking::Nobody
+        }
+    }
+
+    /// Asks a yes-or-no question; a request to stop is an error that says `stopped`.
+    pub async fn ask(&self, terminal: &Terminal, question: &str, stopped: &str) -> Result<bool> {
+        let mut interrupts = self.interrupts.clone();
+        tokio::select! {
+            yes = confirm(terminal, question) => Ok(yes),
+            _ = interrupts.beyond(0) => Err(Error::interrupted(stopped)),
+        }
+    }
+
+    /// Asks for a yes; anything else is an error that says `declined`.
+    pub async fn require_yes(&self, terminal: &Terminal, question: &str, declined: &str) -> Result<()> {
+        match self.ask(terminal, question, declined).await? {
+            true => Ok(()),
+            false => Err(Error::failed(declined)),
         }
     }
 }

@@ -13,7 +13,7 @@ mod tofu_flags;
 use std::ffi::OsString;
 
 use self::line::Line;
-use self::surroundings::Surroundings;
+use self::surroundings::ProjectAround;
 use crate::error::Error;
 use crate::model::Environment;
 
@@ -33,30 +33,35 @@ struct Advice {
 }
 
 /// Returns what to type instead of a command line that was refused, if it is a habit of another tool.
-pub fn correction(args: &[OsString], env: &Environment, is_log: bool) -> Option<Error> {
+pub fn correction(
+    args: &[OsString],
+    definition: fn() -> clap::Command,
+    env: &Environment,
+    is_log: bool,
+) -> Option<Error> {
     let words: Option<Vec<String>> = args.iter().skip(1).map(|arg| arg.clone().into_string().ok()).collect();
-    let mut definition = crate::cli::definition();
-    definition.build();
-    let typed = Line::read(words?, &definition);
-    let around = Surroundings::of(&typed, env);
-    let advice = terragrunt::advice(&typed, &definition, &around)
-        .or_else(|| passthrough::advice(&typed, &definition, &around))
-        .or_else(|| tofu_flags::advice(&typed, &definition, &around))
-        .or_else(|| passthrough::state_of_this_stack(&typed, &definition, &around))?;
-    is_accepted(&advice.line).then(|| advice.error(is_log))
+    let mut known = definition();
+    known.build();
+    let typed = Line::read(words?, &known);
+    let around = ProjectAround::of(&typed, env);
+    let advice = terragrunt::advice(&typed, &known, &around)
+        .or_else(|| passthrough::advice(&typed, &known, &around))
+        .or_else(|| tofu_flags::advice(&typed, &known, &around))
+        .or_else(|| passthrough::state_of_this_stack(&typed, &known, &around))?;
+    is_accepted(&advice.line, definition).then(|| advice.error(definition, is_log))
 }
 
 /// Returns whether infra takes a line, or shows what it asks for.
-fn is_accepted(line: &Line) -> bool {
+fn is_accepted(line: &Line, definition: fn() -> clap::Command) -> bool {
     let words = std::iter::once("infra".to_owned()).chain(line.words());
-    match crate::cli::definition().try_get_matches_from(words) {
+    match definition().try_get_matches_from(words) {
         Ok(_) => true,
         Err(error) => !error.use_stderr(),
     }
 }
 
 impl Advice {
-    fn error(self, is_log: bool) -> Error {
+    fn error(self, definition: fn() -> clap::Command, is_log: bool) -> Error {
         let error = self.notes.into_iter().fold(Error::usage(self.message), Error::detail);
         let hides = is_log && self.line.text(true) != self.line.text(false);
         let error = if hides {
@@ -66,7 +71,7 @@ impl Advice {
         };
         let error = error.hint(format!("`{}`", self.line.text(is_log)));
         let error = error.hint_if(self.open);
-        let others = self.others.into_iter().filter(|(_, line)| is_accepted(line));
+        let others = self.others.into_iter().filter(|(_, line)| is_accepted(line, definition));
         others.fold(error, |error, (words, line)| error.hint(format!("{words}: `{}`", line.text(is_log))))
     }
 }

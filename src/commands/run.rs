@@ -23,4 +23,4 @@ pub use tofu::{TofuArgs, run as tofu};
 pub use up::{UpArgs, run as up};
 pub use validate::{ValidateArgs, run as validate};
 
-pub(super) use execute::{Request, RunArgs, execute, may_live};
+pub(super) use execute::{Request, RunArgs, execute};

@@ -12,5 +12,4 @@ pub use new::{NewArgs, run as new};
 pub use new_stack::{NewStackArgs, run as new_stack};
 
 pub(super) use configure::{Look, bring_up_to_date, data_warnings, edited_since, has_templates, look};
-pub(super) use deps::{ensure, find};
 pub(super) use new::free_name;

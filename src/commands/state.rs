@@ -15,8 +15,6 @@ use crate::commands::Context;
 pub use force_unlock::{ForceUnlockArgs, run as force_unlock};
 pub use locks::{LocksArgs, run as locks};
 
-pub(super) use locks::{Homes, Looked, StackLock, data_dir_of, load_locks};
-
 use crate::error::{Exit, Result};
 
 /// Look into the state of stacks, change it, serve it

@@ -6,7 +6,7 @@ mod man;
 mod plan_key;
 mod schema;
 
-pub use completions::{CompletionsArgs, run as completions};
+pub use completions::{COMPLETE, CompletionsArgs, run as completions};
 pub use help::{HelpArgs, run as help};
 pub use man::{ManArgs, run as man};
 pub use plan_key::{is_meant as is_plan_key, run as plan_key};

@@ -19,7 +19,7 @@ use crate::error::{Error, Exit, Result};
 use crate::model::quoted;
 use crate::project;
 use crate::report::{Asking, confirm};
-use crate::trust::{Consent, Consents, Thing};
+use crate::trust::{Consent, Consents, TrustItem};
 
 pub(super) use items::{
     binary_items, credential_file_items, items_of_project, items_of_run, key_items, plugin_item,
@@ -34,7 +34,7 @@ use require::{answered, uncovered};
 ///
 /// Also what it would open with keys of yours that lie outside of it.
 ///
-/// The yes is kept outside of the project, for this folder and for the things as they are now:
+/// The yes is kept outside of the project, for this folder and for the items as they are now:
 /// what is new or changed is asked about again. A project that brings nothing of its own needs
 /// no trust. In CI: `--trust`, or `INFRA_TRUST=<root>`, which remember nothing.
 ///
@@ -70,30 +70,30 @@ pub async fn run(args: &TrustArgs, context: &Context) -> Result<Exit> {
         return revoke(root.as_deref(), context);
     }
     let root = root_of(context)?;
-    let things = items_of_project(&project::load(&root)?, context).await?;
+    let items = items_of_project(&project::load(&root)?, context).await?;
     // What there is to trust can be shown even where nothing can be remembered, or was damaged.
     let consents = Consents::of(&context.env);
     let consent = consents.as_ref().ok().and_then(|consents| consents.about(&root).ok().flatten());
     if args.json && !args.yes {
-        context.terminal.data_line(&to_json(&things, consent.as_ref()).to_string());
+        context.terminal.data_line(&to_json(&items, consent.as_ref()).to_string());
         return Ok(Exit::OK);
     }
     if !args.json {
-        show(&things, consent.as_ref(), context);
+        show(&items, consent.as_ref(), context);
     }
-    let open = uncovered(things.clone(), consent.as_ref());
+    let open = uncovered(items.clone(), consent.as_ref());
     if !open.is_empty() && (args.yes || agrees(&root, context).await?) {
         remember(&consents?, &root, &open, context)?;
     }
     if args.json {
         let consent = Consents::of(&context.env)?.about(&root)?;
-        context.terminal.data_line(&to_json(&things, consent.as_ref()).to_string());
+        context.terminal.data_line(&to_json(&items, consent.as_ref()).to_string());
     }
     Ok(Exit::OK)
 }
 
-fn remember(consents: &Consents, root: &Path, things: &[Thing], context: &Context) -> Result<()> {
-    consents.allow(root, things, context.clock.now())?;
+fn remember(consents: &Consents, root: &Path, items: &[TrustItem], context: &Context) -> Result<()> {
+    consents.allow(root, items, context.clock.now())?;
     let shown = root.display().to_string();
     let ending = format!("infra trust --revoke {}", quoted(&shown));
     context.terminal.note(&format!("`{shown}` is trusted with this; `{ending}` ends it"));
@@ -126,38 +126,38 @@ async fn agrees(root: &Path, context: &Context) -> Result<bool> {
     Ok(yes)
 }
 
-fn show(things: &[Thing], consent: Option<&Consent>, context: &Context) {
-    if things.is_empty() {
+fn show(items: &[TrustItem], consent: Option<&Consent>, context: &Context) {
+    if items.is_empty() {
         return context
             .terminal
             .note("this project brings nothing of its own to run: there is nothing to trust");
     }
     context.terminal.data_line("this project");
-    for thing in things {
-        let state = standing(thing, consent);
-        context.terminal.data_hanging(&format!("  {state:<8} {}", thing.words()), 11);
+    for item in items {
+        let state = standing(item, consent);
+        context.terminal.data_hanging(&format!("  {state:<8} {}", item.words()), 11);
     }
 }
 
-/// Says how a thing stands to what was said yes to.
-fn standing(thing: &Thing, consent: Option<&Consent>) -> &'static str {
+/// Says how an item stands to what was said yes to.
+fn standing(item: &TrustItem, consent: Option<&Consent>) -> &'static str {
     match consent {
-        Some(consent) if consent.covers(thing) => "trusted",
-        Some(consent) if consent.knows(thing) => "changed",
+        Some(consent) if consent.covers(item) => "trusted",
+        Some(consent) if consent.knows(item) => "changed",
         _ => "new",
     }
 }
 
-fn to_json(things: &[Thing], consent: Option<&Consent>) -> Value {
-    let row = |thing: &Thing| {
+fn to_json(items: &[TrustItem], consent: Option<&Consent>) -> Value {
+    let row = |item: &TrustItem| {
         json!({
-            "kind": thing.kind.name(),
-            "name": thing.name,
-            "from": thing.from,
-            "standing": standing(thing, consent),
+            "kind": item.kind.name(),
+            "name": item.name,
+            "from": item.from,
+            "standing": standing(item, consent),
         })
     };
-    things.iter().map(row).collect()
+    items.iter().map(row).collect()
 }
 
 fn list(as_json: bool, context: &Context) -> Result<Exit> {
@@ -179,9 +179,9 @@ fn list(as_json: bool, context: &Context) -> Result<Exit> {
         let since = consent.since.strftime("%Y-%m-%d");
         context.terminal.data_line(&format!("{}  since {since}{made}", consent.root.display()));
         consent
-            .things
+            .items
             .iter()
-            .for_each(|thing| context.terminal.data_hanging(&format!("  {}", thing.words()), 4));
+            .for_each(|item| context.terminal.data_hanging(&format!("  {}", item.words()), 4));
     }
     Ok(Exit::OK)
 }
@@ -191,6 +191,6 @@ fn consent_to_json(consent: &Consent) -> Value {
         "root": consent.root,
         "since": consent.since.to_string(),
         "made_here": consent.made_here,
-        "things": to_json(&consent.things, Some(consent)),
+        "things": to_json(&consent.items, Some(consent)),
     })
 }

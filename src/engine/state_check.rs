@@ -14,7 +14,7 @@ mod workspace_states;
 pub use check::{StateCheck, check_states, require_own, require_states, sound_states, use_former_names};
 pub use known_states::{KeptStates, kept_states, note_missing, note_state, tell_noted};
 pub(super) use known_states::{keep_safety_copy, note_destroyed, note_lineage};
-pub use lost_stacks::{lost_stacks, ways_out_of_loss};
+pub use lost_stacks::{hints_for_lost_stack, lost_stacks};
 pub(super) use misplaced_state::{check_project, moved_away, new_name_words};
 pub use missing_state::is_missing;
 pub use renamed_stacks::{Rename, check_removed};

@@ -15,7 +15,7 @@ mod state_versions;
 
 pub use backend_edit::BackendEdit;
 pub use migrate::{Likeness, Migrated, Migration, migrate_state, take_along};
-pub use migrate_all::{Findings, StateToMove, bring_along, states_to_move};
+pub use migrate_all::{FoundStates, StateToMove, bring_along, states_to_move};
 pub use state_copy::WithoutCopy;
 pub use state_diff::{ResourceChange, StateDiff, diff_states};
 pub use state_edit::{Pushed, as_successor, edit_state, push_state};

@@ -24,7 +24,7 @@ pub(super) use encryption_origin::encryption_origins;
 pub use given::{Given, GivenItem};
 pub(super) use inputs::{Inputs, resolve_inputs};
 pub(super) use outputs::outputs_of;
-pub(super) use own_encryption::{Subject, declares};
+pub(super) use own_encryption::{SearchedPart, declares};
 pub use secret_files::secret_files_of;
 pub(super) use secret_names::is_secret;
 pub use stack_secrets::{NEXT_PASSPHRASE, PASSPHRASE, StackSecrets, Unopened, load_secrets};

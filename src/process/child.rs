@@ -22,10 +22,10 @@ use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
 
-use super::child_note::Noted;
+use super::child_note::NoteGuard;
 use super::interrupts::{Interrupts, STOP};
 use super::invocation::Invocation;
-use super::lines::{Hurry, each_line};
+use super::lines::{EndOfOutput, each_line};
 use super::raw::Raw;
 use super::suspension::Member;
 use super::watchdog::Watchdog;
@@ -66,7 +66,7 @@ pub async fn run(
     on_line: impl Fn(Stream, Raw),
 ) -> Result<ExitStatus> {
     let (started, ours) = Started::piped(call, interrupts)?;
-    let hurry = Hurry::default();
+    let hurry = EndOfOutput::default();
     let reading = async {
         tokio::try_join!(
             each_line(ours.stdout, &hurry, |line| on_line(Stream::Stdout, line)),
@@ -119,7 +119,7 @@ struct Started {
     pid: Pid,
     group: Group,
     _watchdog: Option<Watchdog>,
-    _noted: Option<Noted>,
+    _noted: Option<NoteGuard>,
     /// Stopped and woken with this process.
     _member: Option<Member>,
 }
@@ -159,7 +159,7 @@ impl Started {
         tracing::debug!(program = %call.program().display(), %pid, "started");
         let watchdog = call.guarded.then(|| Watchdog::beside(pid, group == Group::Own, drains)).flatten();
         let noted = call.notes.as_ref().zip(child.id());
-        let noted = noted.and_then(|((file, since), id)| Noted::down(file, *since, id));
+        let noted = noted.and_then(|((file, since), id)| NoteGuard::down(file, *since, id));
         Ok(Self { child, pid, group, _watchdog: watchdog, _noted: noted, _member: member })
     }
 

@@ -52,7 +52,7 @@ impl ChildNote {
     }
 
     /// Removes the notes in a file about children that are gone.
-    pub fn forget_the_dead(file: &Path) {
+    pub fn forget_ended_children(file: &Path) {
         let dead: Vec<Self> =
             Self::read_all(file).into_iter().filter(|note| note.is_alive() == Some(false)).collect();
         if !dead.is_empty() {
@@ -74,12 +74,12 @@ fn keep_lines(file: &Path, keep: impl Fn(&ChildNote) -> bool) {
 
 /// Removes its note when it is dropped.
 #[derive(Debug)]
-pub(super) struct Noted {
+pub(super) struct NoteGuard {
     file: PathBuf,
     line: String,
 }
 
-impl Noted {
+impl NoteGuard {
     /// Notes a child that was started then, in a file whose folder is there.
     pub fn down(file: &Path, since: Timestamp, pid: u32) -> Option<Self> {
         let started = started_at(pid).map_or_else(|| "-".to_owned(), |ticks| ticks.to_string());
@@ -91,7 +91,7 @@ impl Noted {
     }
 }
 
-impl Drop for Noted {
+impl Drop for NoteGuard {
     fn drop(&mut self) {
         let own = ChildNote::read(self.line.trim_end());
         keep_lines(&self.file, |note| Some(note) != own.as_ref());
@@ -107,13 +107,13 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let file = dir.path().join("x");
 
-        let noted = Noted::down(&file, Timestamp::UNIX_EPOCH, this_process()).expect("a note");
-        let gone = Noted::down(&file, Timestamp::UNIX_EPOCH, u32::MAX).expect("a note");
+        let noted = NoteGuard::down(&file, Timestamp::UNIX_EPOCH, this_process()).expect("a note");
+        let gone = NoteGuard::down(&file, Timestamp::UNIX_EPOCH, u32::MAX).expect("a note");
 
         let notes = ChildNote::read_all(&file);
         assert_eq!((notes.len(), notes[0].pid, notes[0].parent), (2, this_process(), this_process()));
         assert_eq!((notes[0].is_alive(), notes[1].is_alive()), (Some(true), Some(false)));
-        ChildNote::forget_the_dead(&file);
+        ChildNote::forget_ended_children(&file);
         assert_eq!(ChildNote::read_all(&file), notes[..1]);
         drop(noted);
         drop(gone);
@@ -128,8 +128,8 @@ mod tests {
         let line = format!("{} 1 1970-01-01T00:00:00Z 5 {place}\n", u32::MAX);
         std::fs::write(&file, &line).expect("a file");
 
-        let own = Noted::down(&file, Timestamp::UNIX_EPOCH, this_process()).expect("a note");
-        ChildNote::forget_the_dead(&file);
+        let own = NoteGuard::down(&file, Timestamp::UNIX_EPOCH, this_process()).expect("a note");
+        ChildNote::forget_ended_children(&file);
         drop(own);
 
         assert_eq!(ChildNote::read_all(&file)[0].is_alive(), None);

@@ -17,12 +17,12 @@ const GATHER: Duration = Duration::from_millis(8);
 
 /// Tells readers that nothing more is written, so that they need not wait for more.
 #[derive(Debug, Default)]
-pub(super) struct Hurry {
+pub(super) struct EndOfOutput {
     ended: Cell<bool>,
     told: Notify,
 }
 
-impl Hurry {
+impl EndOfOutput {
     /// The writer has ended.
     pub fn ended(&self) {
         self.ended.set(true);
@@ -43,7 +43,7 @@ impl Hurry {
 /// Calls `on_line` for each line until the pipe closes.
 pub(super) async fn each_line<R: AsyncRead + Unpin>(
     pipe: R,
-    hurry: &Hurry,
+    hurry: &EndOfOutput,
     mut on_line: impl FnMut(Raw),
 ) -> std::io::Result<()> {
     let mut reader = BufReader::with_capacity(64 * 1024, pipe);
@@ -66,7 +66,7 @@ mod tests {
 
     async fn lines_of(bytes: &[u8]) -> Vec<String> {
         let mut lines = Vec::new();
-        each_line(bytes, &Hurry::default(), |line| {
+        each_line(bytes, &EndOfOutput::default(), |line| {
             lines.push(String::from_utf8_lossy(line.unmasked()).into_owned());
         })
         .await

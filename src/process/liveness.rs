@@ -69,6 +69,11 @@ pub fn holder_is_alive(holder: &Holder) -> Option<bool> {
     is_here.then(|| is_alive_in(holder.place.as_deref(), holder.pid, holder.started)).flatten()
 }
 
+/// Returns whether the holder may still live; one of whom nothing is known here counts as living.
+pub fn may_live(holder: &Holder) -> bool {
+    holder_is_alive(holder) != Some(false)
+}
+
 /// Returns whether a process of a place is alive, as far as that can be told from here.
 pub(super) fn is_alive_in(place: Option<&ProcessPlace>, pid: u32, started: Option<u64>) -> Option<bool> {
     judge(place, this_place().as_ref(), is_alive(pid, started))

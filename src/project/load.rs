@@ -204,7 +204,7 @@ fn project(root: &Path, config: InfraConfig) -> Project {
             lock_file: state.lock_file.0,
             copies: state.copies.0,
         },
-        stack_roots: stacks.roots.iter().map(|root| tidy(&root.value)).collect(),
+        stack_roots: stacks.roots.iter().map(|root| normalized(&root.value)).collect(),
         layers: stacks.layers,
         stack_settings: stacks
             .patterns
@@ -227,7 +227,7 @@ fn folder_name(root: &Path) -> String {
 }
 
 /// Returns a path without `./` and trailing slashes; `.` is the project itself.
-fn tidy(path: &str) -> PathBuf {
+fn normalized(path: &str) -> PathBuf {
     Path::new(path).components().filter(|part| matches!(part, Component::Normal(_))).collect()
 }
 

@@ -6,7 +6,7 @@ mod folders;
 mod manifest;
 mod recorded;
 mod removal;
-mod turn;
+mod tree_lock;
 mod write;
 
 pub use changes::{
@@ -16,5 +16,5 @@ pub use diff::{is_secret_file, unified_diff};
 pub use manifest::Manifest;
 pub use recorded::recorded_files;
 pub use removal::{Removal, RemovedFile};
-pub use turn::Turn;
+pub use tree_lock::TreeLock;
 pub use write::{TreePlace, write_tree};

@@ -10,12 +10,12 @@ mod stack_choice;
 mod summary;
 mod warnings;
 
-pub use causes::{Causes, SharedCause, Telling, shared_causes};
+pub use causes::{CauseDetail, Causes, SharedCause, shared_causes};
 pub use next_steps::next_steps;
-pub use passed::Passed;
+pub use passed::PassedArguments;
 pub use scope::Scope;
 pub use summary::{
-    Fold, count_columns, count_line, is_quiet, result_sign, result_table, result_tone, result_words,
+    OmittedStacks, count_columns, count_line, is_quiet, result_sign, result_table, result_tone, result_words,
     show_report,
 };
 pub use warnings::Warnings;

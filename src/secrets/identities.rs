@@ -190,7 +190,7 @@ impl<'p> Identities<'p> {
     pub(crate) fn tried(&self, error: Error) -> Error {
         let open = self.keys.iter().map(|key| format!("{} from {}", key.public, key.place));
         let error = open.fold(error, |error, line| error.fact("tried", line));
-        let locked = self.locked.iter().map(Locked::story);
+        let locked = self.locked.iter().map(Locked::problem);
         let error = locked.fold(error, |error, line| error.fact("tried", line));
         let error = self.complaints.iter().fold(error, |error, line| error.fact("skipped", line));
         let error = self.tell_withheld(error);

@@ -12,7 +12,7 @@ use super::files::{Facts, Library, ReadFolder, RemoteState, addresses_in};
 use super::order::declare;
 use super::roots::{StackFolder, search};
 use super::settings::SettingsBook;
-use super::unused_modules::Suspicion;
+use super::unused_modules::FolderUse;
 use crate::error::{Error, Result, io};
 use crate::model::{Backend, Project, Stack, StackId};
 
@@ -54,7 +54,7 @@ fn assemble(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Stack>> {
     let mut found = folders.iter().map(|folder| build(base, folder, library)).collect::<Vec<_>>();
-    let suspicion = Suspicion::of(project, folders, library);
+    let suspicion = FolderUse::of(project, folders, library);
     for (Found { stack, .. }, at) in found.iter_mut().zip(folders) {
         stack.warnings.extend(suspicion.warning(stack, &at.folder));
     }
@@ -141,7 +141,7 @@ fn build(base: &Path, StackFolder { root, folder }: &StackFolder, library: &Libr
     let reads = parts.iter().flat_map(|(path, read)| reads_in(&stack.path, &below(base, path), read));
     let reads = reads.collect::<Vec<_>>();
     stack.problems.extend(reads.iter().filter_map(|read| reads_itself(read, &stack.backend)));
-    stack.problems.extend(library.ring_from(&folder.path));
+    stack.problems.extend(library.cycle_from(&folder.path));
     Found { stack, reads }
 }
 

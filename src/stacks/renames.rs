@@ -55,16 +55,18 @@ pub fn rename_candidates(
 ) -> Vec<RenameCandidate> {
     let moved = folders_of(moved.unwrap_or_default());
     let pairs = gone.iter().flat_map(|gone| new.iter().map(move |new| (gone, *new)));
-    let found: Vec<Pair<'_>> = pairs.filter_map(|(gone, new)| Pair::of(gone, new, &moved)).collect();
-    let mut candidates: Vec<RenameCandidate> = best_of(&found).into_iter().map(Pair::candidate).collect();
+    let found: Vec<RenamePair<'_>> =
+        pairs.filter_map(|(gone, new)| RenamePair::of(gone, new, &moved)).collect();
+    let mut candidates: Vec<RenameCandidate> =
+        best_of(&found).into_iter().map(RenamePair::candidate).collect();
     candidates.sort();
     candidates
 }
 
 /// Leaves out the pairs that have a stack in common with a better one that stays.
-fn best_of<'a>(found: &'a [Pair<'a>]) -> Vec<&'a Pair<'a>> {
+fn best_of<'a>(found: &'a [RenamePair<'a>]) -> Vec<&'a RenamePair<'a>> {
     let (mut best, mut old, mut new) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
-    for weight in [Pair::BOTH, Pair::GIT, Pair::ADDRESSES] {
+    for weight in [RenamePair::BOTH, RenamePair::GIT, RenamePair::ADDRESSES] {
         let equal = found.iter().filter(|pair| pair.weight() == weight);
         let free: Vec<_> = equal.filter(|pair| !old.contains(pair.old) && !new.contains(pair.new)).collect();
         old.extend(free.iter().map(|pair| pair.old));
@@ -75,7 +77,7 @@ fn best_of<'a>(found: &'a [Pair<'a>]) -> Vec<&'a Pair<'a>> {
 }
 
 /// A former stack and a new one, with what speaks for their being the same.
-struct Pair<'a> {
+struct RenamePair<'a> {
     old: &'a StackId,
     new: &'a StackId,
     by_git: bool,
@@ -83,7 +85,7 @@ struct Pair<'a> {
     by_addresses: bool,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> RenamePair<'a> {
     const ADDRESSES: u8 = 1;
     const GIT: u8 = 2;
     const BOTH: u8 = Self::GIT + Self::ADDRESSES;

@@ -128,13 +128,13 @@ fn classify(look: &Look<'_>, walks: Vec<(PathBuf, Walk)>) -> Search {
         }
     }
     let mut notes = walks.iter().flat_map(|(_, walk)| walk.notes.clone()).collect::<Vec<_>>();
-    notes.extend(rings_of_their_own(&library, &stacks, &walks));
+    notes.extend(unused_cycles(&library, &stacks, &walks));
     let modules = walks.into_iter().flat_map(|(_, walk)| walk.modules).map(|folder| folder.path).collect();
     Search { stacks, modules, library, notes }
 }
 
-/// Names rings of modules that no stack leads to: each folder in one is used, so none is a stack.
-fn rings_of_their_own(library: &Library, stacks: &[StackFolder], walks: &[(PathBuf, Walk)]) -> Vec<String> {
+/// Names cycles of modules that no stack leads to: each folder in one is used, so none is a stack.
+fn unused_cycles(library: &Library, stacks: &[StackFolder], walks: &[(PathBuf, Walk)]) -> Vec<String> {
     let mut told = BTreeSet::new();
     for stack in stacks {
         told.insert(stack.folder.path.as_path());
@@ -143,10 +143,10 @@ fn rings_of_their_own(library: &Library, stacks: &[StackFolder], walks: &[(PathB
     let mut notes = Vec::new();
     for folder in walks.iter().flat_map(|(_, walk)| &walk.folders) {
         if !told.contains(folder.path.as_path())
-            && let Some(ring) = library.ring_from(&folder.path)
+            && let Some(cycle) = library.cycle_from(&folder.path)
         {
             told.extend(library.modules_of(&folder.path));
-            notes.push(ring);
+            notes.push(cycle);
         }
     }
     notes

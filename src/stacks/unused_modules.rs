@@ -1,6 +1,6 @@
 //! Which of the folders that count as stacks look like modules that nobody uses. A simple stack
 //! with local state looks much like one, so a sign is needed that somebody else was meant to call
-//! it. Such a folder stays a stack, with a warning. Begin at [`Suspicion::of`].
+//! it. Such a folder stays a stack, with a warning. Begin at [`FolderUse::of`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub fn tells_of_forgotten_module(warning: &str) -> bool {
 }
 
 /// What is known about all folders, to judge one of them.
-pub struct Suspicion<'a> {
+pub struct FolderUse<'a> {
     project: &'a Project,
     book: SettingsBook<'a>,
     library: &'a Library,
@@ -32,7 +32,7 @@ pub struct Suspicion<'a> {
     remote: BTreeMap<&'a str, &'a str>,
 }
 
-impl<'a> Suspicion<'a> {
+impl<'a> FolderUse<'a> {
     /// Looks at the folders of a project.
     pub fn of(project: &'a Project, folders: &'a [StackFolder], library: &'a Library) -> Self {
         let book = SettingsBook::of(project);

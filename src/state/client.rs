@@ -4,6 +4,6 @@ mod remote_copies;
 mod remote_state;
 mod remote_status;
 
-pub use remote_copies::Keeping;
+pub use remote_copies::CopySupport;
 pub use remote_state::{RemoteState, RemoteVersions};
-pub use remote_status::Marking;
+pub use remote_status::MarkOutcome;

@@ -16,7 +16,7 @@ pub struct HintContext<'a> {
     /// Its folder, relative to the project.
     pub path: &'a Path,
     /// The command that moves its state to where its files say that it is.
-    pub way_along: &'a str,
+    pub migration_command: &'a str,
     /// The variables behind the encryption that its own files ask for, and where they come from.
     pub own_encryption: Option<&'a str>,
 }
@@ -151,7 +151,7 @@ const TABLE: &[Row] = &[
             "Can't ask approval for state migration",
         ],
         hints: &[
-            "keep the old state and move it: `{way_along}`",
+            "keep the old state and move it: `{migration_command}`",
             "or forget the old backend: `infra init {stack} -- -reconfigure`",
         ],
     },
@@ -285,7 +285,7 @@ pub fn hints_for(diagnostic: &Diagnostic, context: HintContext<'_>) -> Vec<Strin
 
 fn fill_in(hint: &str, diagnostic: &Diagnostic, context: HintContext<'_>) -> String {
     hint.replace("{stack}", context.stack.as_str())
-        .replace("{way_along}", context.way_along)
+        .replace("{migration_command}", context.migration_command)
         .replace("{own_encryption}", context.own_encryption.unwrap_or_default())
         .replace("{path}", &context.path.display().to_string())
         .replace("{variable}", quoted_name(&diagnostic.detail).unwrap_or("NAME"))
@@ -318,7 +318,7 @@ mod tests {
         let own_encryption = detail.contains("own").then_some("`p` from `s.sops.yaml`");
         hints_for(
             &diagnostic,
-            HintContext { stack: &stack, path, way_along: "infra state migrate", own_encryption },
+            HintContext { stack: &stack, path, migration_command: "infra state migrate", own_encryption },
         )
     }
 

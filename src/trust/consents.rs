@@ -1,7 +1,7 @@
 //! The projects that this person trusts, each with what was said yes to.
 //!
 //! One small file a project below `$XDG_STATE_HOME/infra/trust`, named after its root. A yes
-//! holds for the root it was given in and for the things as they were: what is changed or
+//! holds for the root it was given in and for the items as they were: what is changed or
 //! new is asked about again.
 
 use std::os::unix::fs::MetadataExt as _;
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::own_file;
-use super::thing::{Thing, ThingKind};
+use super::trust_item::{TrustItem, TrustItemKind};
 use crate::atomic_file;
 use crate::error::{Error, Result, io};
 use crate::model::{Environment, Fingerprint, quoted};
@@ -31,19 +31,20 @@ pub struct Consent {
     #[serde(default)]
     pub made_here: bool,
     /// What may run and be opened.
-    pub things: Vec<Thing>,
+    #[serde(rename = "things")]
+    pub items: Vec<TrustItem>,
 }
 
 impl Consent {
-    /// Returns whether this covers a thing.
-    pub fn covers(&self, thing: &Thing) -> bool {
-        (self.made_here && thing.kind == ThingKind::Key)
-            || self.things.iter().any(|allowed| allowed.is_same(thing))
+    /// Returns whether this covers an item.
+    pub fn covers(&self, item: &TrustItem) -> bool {
+        (self.made_here && item.kind == TrustItemKind::Key)
+            || self.items.iter().any(|allowed| allowed.is_same(item))
     }
 
-    /// Returns whether there was a yes to a thing of this name, whatever it is now.
-    pub fn knows(&self, thing: &Thing) -> bool {
-        self.things.iter().any(|allowed| allowed.kind == thing.kind && allowed.name == thing.name)
+    /// Returns whether there was a yes to an item of this name, whatever it is now.
+    pub fn knows(&self, item: &TrustItem) -> bool {
+        self.items.iter().any(|allowed| allowed.kind == item.kind && allowed.name == item.name)
     }
 }
 
@@ -72,14 +73,12 @@ impl Consents {
         Ok(consent.filter(|consent| consent.folder == folder_of(&root)))
     }
 
-    /// Adds things to what was said yes to.
-    pub fn allow(&self, root: &Path, things: &[Thing], now: Timestamp) -> Result<()> {
+    /// Adds items to what was said yes to.
+    pub fn allow(&self, root: &Path, items: &[TrustItem], now: Timestamp) -> Result<()> {
         self.change(root, now, |consent| {
-            consent
-                .things
-                .retain(|old| !things.iter().any(|new| new.kind == old.kind && new.name == old.name));
-            consent.things.extend_from_slice(things);
-            consent.things.sort();
+            consent.items.retain(|old| !items.iter().any(|new| new.kind == old.kind && new.name == old.name));
+            consent.items.extend_from_slice(items);
+            consent.items.sort();
         })
     }
 
@@ -122,7 +121,7 @@ impl Consents {
             folder: folder_of(&root),
             since: now,
             made_here: false,
-            things: Vec::new(),
+            items: Vec::new(),
         };
         // What cannot be read is no yes; a new one takes its place.
         let mut consent = self.about(&root).ok().flatten().unwrap_or_else(fresh);
@@ -168,8 +167,8 @@ mod tests {
         (dir, Consents::of(&env).expect("a folder"))
     }
 
-    fn plugin(digest: &str) -> Thing {
-        Thing::new(ThingKind::PythonPlugin, "plugin.py", digest)
+    fn plugin(digest: &str) -> TrustItem {
+        TrustItem::new(TrustItemKind::PythonPlugin, "plugin.py", digest)
     }
 
     #[test]
@@ -186,7 +185,7 @@ mod tests {
     #[test]
     fn a_newer_yes_takes_the_place_of_the_older_one_for_the_same_thing() {
         let (dir, consents) = consents();
-        let key = Thing::new(ThingKind::Key, "age1x", "");
+        let key = TrustItem::new(TrustItemKind::Key, "age1x", "");
         consents.allow(dir.path(), &[plugin("one"), key.clone()], Timestamp::UNIX_EPOCH).expect("a file");
         consents.allow(dir.path(), &[plugin("two")], Timestamp::UNIX_EPOCH).expect("a file");
 
@@ -202,7 +201,7 @@ mod tests {
 
         let consent = consents.about(dir.path()).expect("no error").expect("a consent");
 
-        assert!(consent.covers(&Thing::new(ThingKind::Key, "age1x", "")));
+        assert!(consent.covers(&TrustItem::new(TrustItemKind::Key, "age1x", "")));
         assert!(!consent.covers(&plugin("one")));
     }
 

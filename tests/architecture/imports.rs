@@ -47,12 +47,21 @@ impl Imports {
     }
 
     fn imported(&self, module: &Module, code: &str) -> BTreeSet<Module> {
-        let used = self.used(module, code, &USED);
         let rest = USED.replace_all(code, "");
+        let used = self.used(module, code, &USED);
+        let used = used.into_iter().flat_map(|path| self.named_through(path, &rest)).collect::<Vec<_>>();
         let named =
             NAMED.find_iter(&rest).filter_map(|found| self.absolute(module, &segments(found.as_str())));
         let owners = used.into_iter().chain(named).filter_map(|path| self.owner(&self.followed(path)));
         owners.filter(|owner| owner != module).collect()
+    }
+
+    /// Returns what a file names with an imported module in front, such as `trust::require`, instead of the
+    /// module.
+    fn named_through(&self, path: Module, code: &str) -> Vec<Module> {
+        let Some(module) = path.last().filter(|_| self.code.contains_key(&path)) else { return vec![path] };
+        let behind = Regex::new(&format!(r"(?:^|[^\w:]){module}::(\w+)")).unwrap();
+        behind.captures_iter(code).map(|found| [path.as_slice(), &[found[1].to_owned()]].concat()).collect()
     }
 
     fn exported(&self, module: &Module, code: &str) -> Vec<(Module, Module)> {

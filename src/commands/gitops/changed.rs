@@ -17,7 +17,7 @@ use show::removed_notes;
 use crate::commands::Context;
 use crate::commands::args::OUTPUT;
 use crate::commands::args::stack_names;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::commands::loaded_project::root_of;
 use crate::error::{Exit, Result};
 use crate::model::Project;
@@ -59,8 +59,8 @@ pub async fn run(args: &ChangedArgs, context: &Context) -> Result<Exit> {
         None => show::list(&looked, &project, context),
     }
     if looked.all.is_empty() {
-        let workspace = Workspace::load(context)?;
-        workspace.notes.iter().for_each(|note| context.terminal.note(note));
+        let loaded = LoadedProject::load(context)?;
+        loaded.notes.iter().for_each(|note| context.terminal.note(note));
     }
     Ok(Exit::OK)
 }
@@ -71,9 +71,9 @@ fn why(name: &str, looked: &Looked, project: &Project, args: &ChangedArgs, conte
     let ids = match gone {
         Some(id) => vec![id.clone()],
         None => {
-            let workspace = Workspace::load(context)?;
+            let loaded = LoadedProject::load(context)?;
             let named = Selection { names: vec![name.to_owned()], ..Selection::default() };
-            workspace.select(&named, context)?
+            loaded.select(&named, context)?
         }
     };
     match args.json {

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use self::place::Place;
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::error::{Error, Exit, Kind, Result, io};
 use crate::model::counted;
 
@@ -66,7 +66,7 @@ pub async fn run(args: CiArgs, context: &Context) -> Result<Exit> {
 }
 
 async fn init(args: &InitArgs, context: &Context) -> Result<Exit> {
-    let project = Workspace::load(context)?.project;
+    let project = LoadedProject::load(context)?.project;
     let place = Place::of(&project.root, context);
     let branch = match &args.branch {
         Some(branch) => place::checked_branch(branch)?,

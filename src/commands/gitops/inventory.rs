@@ -9,7 +9,7 @@ use crate::commands::Context;
 use crate::commands::args::OUTPUT;
 use crate::commands::args::StackArgs;
 use crate::commands::args::VarArgs;
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
 use crate::inventory;
@@ -70,17 +70,17 @@ enum Form {
 
 /// Runs the command.
 pub async fn run(args: &InventoryArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks).await?;
-    let chosen = choose_or_all(&workspace, args, context)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
+    let chosen = choose_or_all(&loaded, args, context)?;
     if args.script {
-        context.terminal.data(&script(&workspace, args, context));
+        context.terminal.data(&script(&loaded, args, context));
         return Ok(Exit::OK);
     }
-    let (inventory, mask) = workspace
+    let (inventory, mask) = loaded
         .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {
             let states = engine::read_states(session, &chosen).await?;
             let mask = session.mask();
-            Ok((machines(&workspace, &states, &mask)?, mask))
+            Ok((machines(&loaded, &states, &mask)?, mask))
         })
         .await?;
     show(args, &inventory, context)?;
@@ -90,10 +90,10 @@ pub async fn run(args: &InventoryArgs, context: &Context) -> Result<Exit> {
 
 /// An inventory of nothing in particular has everything, wherever it is asked for: Ansible runs its
 /// script in any folder.
-fn choose_or_all(workspace: &Workspace, args: &InventoryArgs, context: &Context) -> Result<Vec<StackId>> {
+fn choose_or_all(loaded: &LoadedProject, args: &InventoryArgs, context: &Context) -> Result<Vec<StackId>> {
     let selection = args.stacks.selection();
     let all = selection.all || names_none(&selection);
-    workspace.select(&Selection { all, reads: true, ..selection }, context)
+    loaded.select(&Selection { all, reads: true, ..selection }, context)
 }
 
 /// Returns whether a choice names no stacks, though it may leave some out.
@@ -101,10 +101,10 @@ fn names_none(choice: &Selection) -> bool {
     choice.names.is_empty() && choice.layers.is_empty() && choice.tags.is_empty()
 }
 
-fn machines(workspace: &Workspace, states: &[(StackId, Value)], mask: &dyn Mask) -> Result<Inventory> {
-    let sources = states.iter().map(|(id, state)| Ok(Source { stack: workspace.stack(id)?, state }));
+fn machines(loaded: &LoadedProject, states: &[(StackId, Value)], mask: &dyn Mask) -> Result<Inventory> {
+    let sources = states.iter().map(|(id, state)| Ok(Source { stack: loaded.stack(id)?, state }));
     let sources: Vec<Source<'_>> = sources.collect::<Result<_>>()?;
-    Ok(Inventory::of(&sources, &workspace.project.inventory, mask))
+    Ok(Inventory::of(&sources, &loaded.project.inventory, mask))
 }
 
 /// Writes the inventory in the form that was asked for, whole or not at all.
@@ -160,8 +160,8 @@ fn tell(note: &str, context: &Context) {
 }
 
 /// Returns the script that people put beside their playbooks.
-fn script(workspace: &Workspace, args: &InventoryArgs, context: &Context) -> String {
-    let root = &workspace.project.root;
+fn script(loaded: &LoadedProject, args: &InventoryArgs, context: &Context) -> String {
+    let root = &loaded.project.root;
     let from_root = |name: &String| match stacks::is_path(name) {
         true => path_from_root(root, &context.cwd, name),
         false => name.clone(),

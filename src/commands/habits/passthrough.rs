@@ -2,7 +2,7 @@
 
 use super::Advice;
 use super::line::{Line, own_flag, takes_next};
-use super::surroundings::Surroundings;
+use super::surroundings::ProjectAround;
 use crate::model::StackId;
 
 /// Stands for a stack where nobody can know which.
@@ -42,7 +42,7 @@ const COMMANDS: [TofuCommand; 13] = [
 ];
 
 /// Returns how a command of tofu is passed on.
-pub fn advice(typed: &Line, definition: &clap::Command, around: &Surroundings) -> Option<Advice> {
+pub fn advice(typed: &Line, definition: &clap::Command, around: &ProjectAround) -> Option<Advice> {
     let name = typed.command.first()?;
     if typed.definition(definition).is_some() {
         return None;
@@ -56,7 +56,7 @@ pub fn advice(typed: &Line, definition: &clap::Command, around: &Surroundings) -
         );
     }
     let command = COMMANDS.iter().find(|command| command.name == name)?;
-    let passing = Passing::of(typed, command, definition, around);
+    let passing = PassedOnCommand::of(typed, command, definition, around);
     let others = others(command.name, &passing);
     let advice = passing.advice(format!("`{name}` is a command of tofu"), around);
     Some(Advice { others, ..advice })
@@ -67,17 +67,17 @@ pub fn through(
     typed: &Line,
     message: String,
     definition: &clap::Command,
-    around: &Surroundings,
+    around: &ProjectAround,
 ) -> Option<Advice> {
     let command = TofuCommand { name: "", names: Some(0), anywhere: false };
-    Some(Passing::of(typed, &command, definition, around).advice(message, around))
+    Some(PassedOnCommand::of(typed, &command, definition, around).advice(message, around))
 }
 
 /// Returns `state show`, `state rm` and `state mv` with the stack that tofu's have no need of.
 pub fn state_of_this_stack(
     typed: &Line,
     definition: &clap::Command,
-    around: &Surroundings,
+    around: &ProjectAround,
 ) -> Option<Advice> {
     let is_meant = ["state show", "state rm", "state mv"].contains(&typed.name().as_str());
     let first = typed.rest.iter().find(|word| !word.starts_with('-')).filter(|_| is_meant)?;
@@ -111,15 +111,15 @@ pub fn choosing_words(line: &Line, definition: &clap::Command) -> Vec<String> {
 }
 
 /// A command that is passed on to tofu.
-struct Passing {
+struct PassedOnCommand {
     globals: Vec<String>,
     stack: Option<StackId>,
     words: Vec<String>,
 }
 
-impl Passing {
+impl PassedOnCommand {
     /// Tells infra's own flags and the stack from what is tofu's.
-    fn of(typed: &Line, command: &TofuCommand, definition: &clap::Command, around: &Surroundings) -> Self {
+    fn of(typed: &Line, command: &TofuCommand, definition: &clap::Command, around: &ProjectAround) -> Self {
         let mut passing = Self { globals: typed.globals.clone(), stack: None, words: typed.command.clone() };
         let names = passing.sort(&typed.rest, definition);
         passing.words.extend(typed.passed.clone().unwrap_or_default());
@@ -173,7 +173,7 @@ impl Passing {
         }
     }
 
-    fn advice(&self, message: String, around: &Surroundings) -> Advice {
+    fn advice(&self, message: String, around: &ProjectAround) -> Advice {
         let open = open(self.stack.as_ref(), around);
         Advice { message, line: self.line(), open, ..Advice::default() }
     }
@@ -195,7 +195,7 @@ fn name_of(stack: Option<&StackId>) -> String {
 }
 
 /// Says what to put where the stack is not known.
-fn open(stack: Option<&StackId>, around: &Surroundings) -> Option<String> {
+fn open(stack: Option<&StackId>, around: &ProjectAround) -> Option<String> {
     const SHOWN: usize = 10;
     if stack.is_some() {
         return None;
@@ -207,7 +207,7 @@ fn open(stack: Option<&StackId>, around: &Surroundings) -> Option<String> {
 }
 
 /// Returns what infra has of its own beside a command of tofu.
-fn others(name: &str, passing: &Passing) -> Vec<(String, Line)> {
+fn others(name: &str, passing: &PassedOnCommand) -> Vec<(String, Line)> {
     let mut given = passing.words.iter().skip(1).filter(|word| !word.starts_with('-'));
     let address = given.next();
     let (words, line) = match (name, address) {
@@ -231,7 +231,7 @@ fn others(name: &str, passing: &Passing) -> Vec<(String, Line)> {
 }
 
 /// Returns how a run is told its workspace, which infra selects for that run alone.
-fn in_workspace(verb: &str, workspace: Option<&String>, passing: &Passing) -> Vec<(String, Line)> {
+fn in_workspace(verb: &str, workspace: Option<&String>, passing: &PassedOnCommand) -> Vec<(String, Line)> {
     let own = passing.own("plan", None);
     let creates: &[&str] = match verb {
         "select" => &[],

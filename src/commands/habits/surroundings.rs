@@ -11,12 +11,12 @@ use crate::stacks::{Selection, discover};
 
 /// The project around a line that was typed, if there is one.
 #[derive(Debug, Default)]
-pub struct Surroundings {
+pub struct ProjectAround {
     cwd: PathBuf,
     found: Option<(Project, Vec<Stack>)>,
 }
 
-impl Surroundings {
+impl ProjectAround {
     /// Looks from the folder that the line would work in.
     pub fn of(line: &Line, env: &Environment) -> Self {
         let shell = shell_folder().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::flag_names::{is_terragrunts_with_value, takes_value, without_terragrunt};
 use super::line::{Flag, Line};
-use super::surroundings::Surroundings;
+use super::surroundings::ProjectAround;
 use super::{Advice, passthrough, tofu_flags};
 
 /// Flags for which nothing is needed.
@@ -34,7 +34,7 @@ const MEANT: [&str; 6] = [
 ];
 
 /// Returns the line in infra's words; what remains of tofu's flags is put in its place too.
-pub fn advice(typed: &Line, definition: &clap::Command, around: &Surroundings) -> Option<Advice> {
+pub fn advice(typed: &Line, definition: &clap::Command, around: &ProjectAround) -> Option<Advice> {
     let typed = &with_flags_behind(typed);
     let (message, meant) = match command(typed) {
         Some((said, meant)) => (format!("`{said}` is a command of Terragrunt"), meant),
@@ -72,7 +72,7 @@ fn with_flags_behind(typed: &Line) -> Line {
 }
 
 /// Returns a line that is infra's but for flags of Terragrunt, with what is said of them.
-fn flags_only(typed: &Line, definition: &clap::Command) -> Option<(String, Meant)> {
+fn flags_only(typed: &Line, definition: &clap::Command) -> Option<(String, TerragruntMeaning)> {
     typed.definition(definition).filter(|_| !typed.command.is_empty())?;
     let flags = typed.rest.iter().filter_map(|word| Flag::read(word)).filter(is_terragrunts);
     let names: Vec<String> = flags.map(|flag| format!("`{}`", flag.typed)).collect();
@@ -81,7 +81,7 @@ fn flags_only(typed: &Line, definition: &clap::Command) -> Option<(String, Meant
         [name] => format!("{name} is a flag of Terragrunt"),
         names => format!("{} are flags of Terragrunt", names.join(", ")),
     };
-    Some((message, Meant { line: typed.clone(), all: false }))
+    Some((message, TerragruntMeaning { line: typed.clone(), all: false }))
 }
 
 /// Returns whether only Terragrunt has a flag of this name.
@@ -92,26 +92,26 @@ fn is_terragrunts(flag: &Flag) -> bool {
 }
 
 /// What a command of Terragrunt means.
-struct Meant {
+struct TerragruntMeaning {
     line: Line,
     /// Whether it is about all units at or below the working directory.
     all: bool,
 }
 
 /// Returns what was said, and what it means.
-fn command(typed: &Line) -> Option<(String, Meant)> {
+fn command(typed: &Line) -> Option<(String, TerragruntMeaning)> {
     let said = typed.command.first()?.as_str();
     let rest = || typed.rest.clone();
     let first = typed.rest.first().map(String::as_str);
     let meant = |name: &str, rest: Vec<String>, all: bool| {
         let line = Line { command: vec![name.to_owned()], rest, ..typed.clone() };
-        (said.to_owned(), Meant { line, all })
+        (said.to_owned(), TerragruntMeaning { line, all })
     };
     match (said, first) {
         ("run-all" | "run", _) => run(typed, said),
         ("stack", Some("run")) => {
             let below = Line { rest: typed.rest[1..].to_vec(), ..typed.clone() };
-            run(&below, "stack run").map(|(said, meant)| (said, Meant { all: true, ..meant }))
+            run(&below, "stack run").map(|(said, meant)| (said, TerragruntMeaning { all: true, ..meant }))
         }
         ("hclfmt", _) => Some(meant("fmt", without_hcl(rest()), false)),
         ("hcl", Some("fmt" | "format")) => Some(meant("fmt", without_hcl(typed.rest[1..].to_vec()), false)),
@@ -137,7 +137,7 @@ fn without_hcl(words: Vec<String>) -> Vec<String> {
 }
 
 /// Reads `run-all plan …`, `run --all plan …`, `run --all -- plan …`.
-fn run(typed: &Line, said: &str) -> Option<(String, Meant)> {
+fn run(typed: &Line, said: &str) -> Option<(String, TerragruntMeaning)> {
     let mut words = typed.rest.clone();
     let is_all = |word: &String| word == "--all" || word == "-a";
     let all = said == "run-all" || words.iter().any(is_all);
@@ -149,7 +149,7 @@ fn run(typed: &Line, said: &str) -> Option<(String, Meant)> {
     let said = if said == "run" && all { "run --all".to_owned() } else { said.to_owned() };
     Some((
         said,
-        Meant {
+        TerragruntMeaning {
             line: Line { command: vec![name], rest: words, passed: None, globals: typed.globals.clone() },
             all,
         },
@@ -166,7 +166,10 @@ fn first_name(words: &[String]) -> Option<usize> {
 }
 
 /// Returns the choice, the global flags and the rest of the words; nothing if a flag means nothing here.
-fn sorted(meant: &Meant, around: &Surroundings) -> Option<(Vec<String>, Vec<String>, Vec<String>)> {
+fn sorted(
+    meant: &TerragruntMeaning,
+    around: &ProjectAround,
+) -> Option<(Vec<String>, Vec<String>, Vec<String>)> {
     let line = &meant.line;
     let changes = line.command.iter().any(|name| name == "apply" || name == "destroy");
     let (mut choice, mut globals, mut rest) = (Vec::new(), line.globals.clone(), Vec::new());

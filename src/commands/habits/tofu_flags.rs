@@ -2,7 +2,7 @@
 
 use super::flag_names::{OF_APPLY, OF_INIT, OF_PLAN, OF_TEST, OF_VALIDATE, is_tofus, takes_value};
 use super::line::{Flag, Line, own_flag, takes_next};
-use super::surroundings::Surroundings;
+use super::surroundings::ProjectAround;
 use super::{Advice, passthrough};
 use crate::stacks;
 
@@ -10,7 +10,7 @@ use crate::stacks;
 const OTHER_MEANING: [&str; 4] = ["exclude", "force", "parallelism", "state"];
 
 /// What becomes of a flag.
-enum Fate {
+enum FlagUse {
     /// It is said in infra's words.
     Own(Vec<String>),
     /// It goes behind `--`.
@@ -26,9 +26,9 @@ enum Fate {
 }
 
 /// Returns the line with tofu's flags where they belong.
-pub fn advice(typed: &Line, definition: &clap::Command, around: &Surroundings) -> Option<Advice> {
+pub fn advice(typed: &Line, definition: &clap::Command, around: &ProjectAround) -> Option<Advice> {
     let command = if typed.command.is_empty() { definition } else { typed.definition(definition)? };
-    let mut moving = Moving { line: Line { passed: None, ..typed.clone() }, ..Moving::default() };
+    let mut moving = FlagMove { line: Line { passed: None, ..typed.clone() }, ..FlagMove::default() };
     moving.line.globals = moving.sorted(&typed.globals, command, typed)?;
     moving.line.rest = moving.sorted(&typed.rest, command, typed)?;
     moving.passed.extend(typed.passed.clone().unwrap_or_default());
@@ -41,7 +41,7 @@ pub fn advice(typed: &Line, definition: &clap::Command, around: &Surroundings) -
 
 /// A line whose flags are being moved.
 #[derive(Default)]
-struct Moving {
+struct FlagMove {
     line: Line,
     passed: Vec<String>,
     of_init: Vec<String>,
@@ -53,7 +53,7 @@ struct Moving {
     open: Option<String>,
 }
 
-impl Moving {
+impl FlagMove {
     /// Returns the words that stay before `--`; nothing if a flag is nobody's.
     fn sorted(&mut self, words: &[String], command: &clap::Command, typed: &Line) -> Option<Vec<String>> {
         let mut kept = Vec::new();
@@ -97,12 +97,12 @@ impl Moving {
     /// Notes what becomes of a flag, and returns what stands in its place.
     fn take(&mut self, flag: &Flag, command: &clap::Command, typed: &Line) -> Option<Vec<String>> {
         match fate(flag, command, &typed.name())? {
-            Fate::Own(words) => return Some(words),
-            Fate::Passed => self.passed.push(as_tofu(flag)),
-            Fate::Needless(why) => self.notes.extend(why.map(str::to_owned)),
-            Fate::Command(command) => self.line.command = vec![command.to_owned()],
-            Fate::OfInit => self.of_init.push(as_tofu(flag)),
-            Fate::Through => self.through = true,
+            FlagUse::Own(words) => return Some(words),
+            FlagUse::Passed => self.passed.push(as_tofu(flag)),
+            FlagUse::Needless(why) => self.notes.extend(why.map(str::to_owned)),
+            FlagUse::Command(command) => self.line.command = vec![command.to_owned()],
+            FlagUse::OfInit => self.of_init.push(as_tofu(flag)),
+            FlagUse::Through => self.through = true,
         }
         if flag.name == "parallelism" {
             self.parallelism.clone_from(&flag.value);
@@ -111,7 +111,7 @@ impl Moving {
     }
 
     /// Takes the file of a plan for what it is: infra keeps plans by stack.
-    fn take_saved_plan(&mut self, around: &Surroundings) {
+    fn take_saved_plan(&mut self, around: &ProjectAround) {
         let flag = match self.line.name().as_str() {
             "apply" => "--saved",
             "show" => "--plan",
@@ -127,7 +127,7 @@ impl Moving {
         }
     }
 
-    fn finish(self, typed: &Line, definition: &clap::Command, around: &Surroundings) -> Option<Advice> {
+    fn finish(self, typed: &Line, definition: &clap::Command, around: &ProjectAround) -> Option<Advice> {
         let mut told = self.told.clone();
         told.dedup();
         let names = told.iter().map(|flag| format!("`{flag}`")).collect::<Vec<_>>().join(", ");
@@ -188,65 +188,65 @@ fn as_tofu(flag: &Flag) -> String {
 }
 
 /// Returns what becomes of a flag that infra does not know as it was typed.
-fn fate(flag: &Flag, command: &clap::Command, name: &str) -> Option<Fate> {
+fn fate(flag: &Flag, command: &clap::Command, name: &str) -> Option<FlagUse> {
     let is_off = flag.value.as_deref() == Some("false");
-    let own = |word: &str| Some(Fate::Own(vec![word.to_owned()]));
+    let own = |word: &str| Some(FlagUse::Own(vec![word.to_owned()]));
     match (flag.name.as_str(), name) {
-        ("chdir", _) => Some(Fate::Own(vec!["-C".to_owned(), flag.value.clone()?])),
-        ("no-color", _) if !is_off => Some(Fate::Own(vec!["--color".to_owned(), "never".to_owned()])),
+        ("chdir", _) => Some(FlagUse::Own(vec!["-C".to_owned(), flag.value.clone()?])),
+        ("no-color", _) if !is_off => Some(FlagUse::Own(vec!["--color".to_owned(), "never".to_owned()])),
         ("input", _) if is_off => own("--no-input"),
-        ("no-color" | "input", _) => Some(Fate::Needless(None)),
-        ("verbose", "test") => Some(Fate::Passed),
+        ("no-color" | "input", _) => Some(FlagUse::Needless(None)),
+        ("verbose", "test") => Some(FlagUse::Passed),
         ("help" | "version", _) => own(&format!("--{}", flag.name)),
-        ("out", "plan") => Some(Fate::Needless(Some(
+        ("out", "plan") => Some(FlagUse::Needless(Some(
             "each plan is saved by itself; `infra apply --saved` applies exactly those",
         ))),
         ("json-into", _) => own("--jsonl"),
-        ("auto-approve", _) if own_flag(command, "yes").is_none() => Some(Fate::Needless(None)),
-        ("destroy", "apply") if !is_off => Some(Fate::Command("destroy")),
+        ("auto-approve", _) if own_flag(command, "yes").is_none() => Some(FlagUse::Needless(None)),
+        ("destroy", "apply") if !is_off => Some(FlagUse::Command("destroy")),
         ("destroy", "destroy") | ("refresh-only" | "detailed-exitcode", "drift") => {
-            Some(Fate::Needless(None))
+            Some(FlagUse::Needless(None))
         }
         ("auto-approve", _) if !is_off => own("--yes"),
         ("force", "force-unlock" | "destroy") => own("--yes"),
         ("diff", "fmt") => own("--check"),
         ("write", "fmt") if is_off => own("--check"),
-        ("write" | "recursive", "fmt") => Some(Fate::Needless(None)),
+        ("write" | "recursive", "fmt") => Some(FlagUse::Needless(None)),
         _ => own_word(flag, command, is_off).or_else(|| place(flag, command, name)),
     }
 }
 
 /// Returns infra's own flag of the same name and meaning.
-fn own_word(flag: &Flag, command: &clap::Command, is_off: bool) -> Option<Fate> {
+fn own_word(flag: &Flag, command: &clap::Command, is_off: bool) -> Option<FlagUse> {
     let arg = own_flag(command, &flag.name).filter(|_| !OTHER_MEANING.contains(&flag.name.as_str()))?;
     let word = format!("--{}", flag.name);
     match (arg.get_action().takes_values(), &flag.value) {
-        (true, Some(value)) => Some(Fate::Own(vec![word, value.clone()])),
+        (true, Some(value)) => Some(FlagUse::Own(vec![word, value.clone()])),
         (true, None) => None,
-        (false, _) if is_off => Some(Fate::Needless(None)),
-        (false, _) => Some(Fate::Own(vec![word])),
+        (false, _) if is_off => Some(FlagUse::Needless(None)),
+        (false, _) => Some(FlagUse::Own(vec![word])),
     }
 }
 
 /// Returns where a flag goes that infra has none for.
-fn place(flag: &Flag, command: &clap::Command, name: &str) -> Option<Fate> {
+fn place(flag: &Flag, command: &clap::Command, name: &str) -> Option<FlagUse> {
     let passes_on = command.get_arguments().any(clap::Arg::is_last_set);
     let flag = flag.name.as_str();
     let is_of_tofu = |flags: &[&str]| flags.contains(&flag);
     match name {
         "plan" | "apply" | "destroy" | "drift" if is_of_tofu(&OF_PLAN) || flag == "var-file" => {
-            Some(Fate::Passed)
+            Some(FlagUse::Passed)
         }
-        "init" if is_of_tofu(&OF_INIT) => Some(Fate::Passed),
-        "validate" if is_of_tofu(&OF_VALIDATE) => Some(Fate::Passed),
-        "test" if is_of_tofu(&OF_TEST) => Some(Fate::Passed),
-        "state list" if ["id", "state"].contains(&flag) => Some(Fate::Passed),
-        "plan" | "apply" | "destroy" | "drift" if is_of_tofu(&OF_INIT) => Some(Fate::OfInit),
-        "apply" | "destroy" if is_of_tofu(&OF_APPLY) => Some(Fate::Through),
+        "init" if is_of_tofu(&OF_INIT) => Some(FlagUse::Passed),
+        "validate" if is_of_tofu(&OF_VALIDATE) => Some(FlagUse::Passed),
+        "test" if is_of_tofu(&OF_TEST) => Some(FlagUse::Passed),
+        "state list" if ["id", "state"].contains(&flag) => Some(FlagUse::Passed),
+        "plan" | "apply" | "destroy" | "drift" if is_of_tofu(&OF_INIT) => Some(FlagUse::OfInit),
+        "apply" | "destroy" if is_of_tofu(&OF_APPLY) => Some(FlagUse::Through),
         "output" | "show" | "fmt" | "state list" | "state show" | "state pull"
             if is_tofus(flag) && !passes_on || flag == "json" =>
         {
-            Some(Fate::Through)
+            Some(FlagUse::Through)
         }
         _ => None,
     }

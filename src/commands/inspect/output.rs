@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::commands::Context;
 use crate::commands::args::{OUTPUT, StackArgs, VarArgs};
-use crate::commands::loaded_project::{Purpose, Sound, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose, ReadableStates};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
 use crate::model::StackId;
@@ -44,11 +44,11 @@ pub struct OutputArgs {
 
 /// Runs the command.
 pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks).await?;
-    let Asked { chosen, name, no_stack } = choose(&workspace, args, context)?;
-    let (outputs, mask, sound) = workspace
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
+    let WantedOutputs { chosen, name, no_stack } = choose(&loaded, args, context)?;
+    let (outputs, mask, sound) = loaded
         .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {
-            let sound = Sound::of(session, &chosen).await?;
+            let sound = ReadableStates::of(session, &chosen).await?;
             Ok((engine::read_outputs(session, &sound.stacks).await?, session.mask(), sound))
         })
         .await?;
@@ -67,7 +67,7 @@ pub async fn run(args: &OutputArgs, context: &Context) -> Result<Exit> {
 }
 
 /// What was asked for.
-struct Asked {
+struct WantedOutputs {
     chosen: Vec<StackId>,
     name: Option<String>,
     /// Why the name is no stack, where it could have been meant as one.
@@ -75,18 +75,18 @@ struct Asked {
 }
 
 /// Takes a last argument that names no stack for the name of an output.
-fn choose(workspace: &Workspace, args: &OutputArgs, context: &Context) -> Result<Asked> {
-    let chosen = workspace.choose_to_read(&args.stacks, context);
+fn choose(loaded: &LoadedProject, args: &OutputArgs, context: &Context) -> Result<WantedOutputs> {
+    let chosen = loaded.choose_to_read(&args.stacks, context);
     match (chosen, args.stacks.names.split_last()) {
         (Err(error), Some((name, stacks))) if args.name.is_none() => {
             let stacks = StackArgs { names: stacks.to_vec(), ..args.stacks.clone() };
             // If the rest names no stack either, the first message is the better one.
-            match workspace.choose_to_read(&stacks, context) {
-                Ok(chosen) => Ok(Asked { chosen, name: Some(name.clone()), no_stack: Some(error) }),
+            match loaded.choose_to_read(&stacks, context) {
+                Ok(chosen) => Ok(WantedOutputs { chosen, name: Some(name.clone()), no_stack: Some(error) }),
                 Err(_) => Err(error),
             }
         }
-        (chosen, _) => Ok(Asked { chosen: chosen?, name: args.name.clone(), no_stack: None }),
+        (chosen, _) => Ok(WantedOutputs { chosen: chosen?, name: args.name.clone(), no_stack: None }),
     }
 }
 

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::commands::Context;
 use crate::commands::loaded_project::root_of;
-use crate::commands::run::may_live;
 use crate::error::{Error, Exit, Result};
 use crate::model::{human_duration, nearest};
+use crate::process::may_live;
 use crate::project;
 use crate::report::{PastRun, Table, show_report};
 

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::commands::Context;
 use crate::commands::args::{OUTPUT, StackArgs, VarArgs};
-use crate::commands::loaded_project::{Purpose, Sound, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose, ReadableStates};
 use crate::engine;
 use crate::engine::{SavedPlans, Sensitive, Session};
 use crate::error::{Error, Exit, Result};
@@ -50,14 +50,14 @@ impl ShowArgs {
 
 /// Runs the command.
 pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks).await?;
-    let chosen = workspace.choose_to_read(&args.stacks, context)?;
-    let plans = SavedPlans::at(workspace.project.plans_dir());
-    workspace
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
+    let chosen = loaded.choose_to_read(&args.stacks, context)?;
+    let plans = SavedPlans::at(loaded.project.plans_dir());
+    loaded
         .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {
             let sound = match args.plan {
                 true => None,
-                false => Some(Sound::of(session, &chosen).await?),
+                false => Some(ReadableStates::of(session, &chosen).await?),
             };
             let mut documents = Map::new();
             for id in sound.as_ref().map_or(&chosen, |sound| &sound.stacks) {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::commands::Context;
 use crate::commands::args::{OUTPUT, StackArgs};
-use crate::commands::loaded_project::{Workspace, tell_lost};
+use crate::commands::loaded_project::{LoadedProject, tell_lost};
 use crate::engine::RemovedStack;
 use crate::error::{Error, Exit, Result};
 use crate::model::{Backend, Stack, StackId, counted};
@@ -51,29 +51,29 @@ enum GraphFormat {
 
 /// Runs the command.
 pub async fn run(args: &StacksArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks).await?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
     if args.removed {
-        return list_removed(&workspace, args, context).await;
+        return list_removed(&loaded, args, context).await;
     }
-    let chosen = choose_or_all(&workspace, &args.stacks, context)?;
-    let listed: Vec<&Stack> = workspace.stacks.iter().filter(|stack| chosen.contains(&stack.id)).collect();
-    let shared = stacks::shared_states(&workspace.stacks);
+    let chosen = choose_or_all(&loaded, &args.stacks, context)?;
+    let listed: Vec<&Stack> = loaded.stacks.iter().filter(|stack| chosen.contains(&stack.id)).collect();
+    let shared = stacks::shared_states(&loaded.stacks);
     match (args.graph, args.json) {
-        (Some(format), _) => show_graph(&workspace, &listed, format, context),
+        (Some(format), _) => show_graph(&loaded, &listed, format, context),
         (None, true) => context.terminal.data_line(&to_json(&listed, &shared)),
-        (None, false) => show_tree(&workspace, &listed, &context.terminal),
+        (None, false) => show_tree(&loaded, &listed, &context.terminal),
     }
     let remarks = stacks::state_remarks(&listed);
     let remarks = remarks.iter().map(|remark| format!("{}; {}", remark.text, remark.fix));
     let remarks = remarks.chain(shared_notes(&shared, &listed));
-    for note in workspace.notes.iter().cloned().chain(remarks) {
+    for note in loaded.notes.iter().cloned().chain(remarks) {
         context.terminal.note(&format!("{}: {note}", context.terminal.paint(Tone::Warn, "note")));
     }
-    if let Some(cycle) = stacks::cycle(&workspace.project, &workspace.stacks) {
+    if let Some(cycle) = stacks::cycle(&loaded.project, &loaded.stacks) {
         tell_cycle(&cycle, &context.terminal);
     }
-    match (workspace.stacks.is_empty(), stacks::terragrunt_units(&workspace.project.root)) {
-        (true, _) => context.terminal.note(&format!("no stacks: {}", workspace.way_to_stacks(context))),
+    match (loaded.stacks.is_empty(), stacks::terragrunt_units(&loaded.project.root)) {
+        (true, _) => context.terminal.note(&format!("no stacks: {}", loaded.how_to_get_stacks(context))),
         (false, 0) => {}
         (false, units) => context.terminal.note(&format!(
             "{}: {} of Terragrunt here too, which `terragrunt` runs, not infra",
@@ -99,9 +99,9 @@ fn tell_cycle(cycle: &Error, terminal: &Terminal) {
 }
 
 /// Lists what `infra destroy --removed` would destroy.
-async fn list_removed(workspace: &Workspace, args: &StacksArgs, context: &Context) -> Result<Exit> {
-    let removed = workspace.removed_stacks(context).await?;
-    let lost = workspace.lost_stacks(context).await?;
+async fn list_removed(loaded: &LoadedProject, args: &StacksArgs, context: &Context) -> Result<Exit> {
+    let removed = loaded.removed_stacks(context).await?;
+    let lost = loaded.lost_stacks(context).await?;
     tell_lost(&lost, context);
     if args.json {
         let rows: Vec<Value> = removed.iter().map(removed_json).collect();
@@ -128,19 +128,19 @@ fn removed_json(gone: &RemovedStack) -> Value {
 }
 
 /// A listing that names nothing begins with everything, wherever one stands.
-fn choose_or_all(workspace: &Workspace, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
+fn choose_or_all(loaded: &LoadedProject, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
     match args.selection().is_empty() {
-        true if workspace.stacks.is_empty() => Ok(Vec::new()),
-        true => workspace.select(&Selection { all: true, ..args.selection() }, context),
-        false => workspace.choose(args, context),
+        true if loaded.stacks.is_empty() => Ok(Vec::new()),
+        true => loaded.select(&Selection { all: true, ..args.selection() }, context),
+        false => loaded.choose(args, context),
     }
 }
 
-fn show_graph(workspace: &Workspace, listed: &[&Stack], format: GraphFormat, context: &Context) {
+fn show_graph(loaded: &LoadedProject, listed: &[&Stack], format: GraphFormat, context: &Context) {
     let chosen: Vec<StackId> = listed.iter().map(|stack| stack.id.clone()).collect();
     let text = match format {
-        GraphFormat::Mermaid => stacks::mermaid(&workspace.project, &workspace.stacks, &chosen),
-        GraphFormat::Dot => stacks::dot(&workspace.project, &workspace.stacks, &chosen),
+        GraphFormat::Mermaid => stacks::mermaid(&loaded.project, &loaded.stacks, &chosen),
+        GraphFormat::Dot => stacks::dot(&loaded.project, &loaded.stacks, &chosen),
     };
     context.terminal.data(&text);
 }
@@ -173,8 +173,8 @@ fn warnings_of(stack: &Stack, shared: &[SharedState]) -> Vec<String> {
 }
 
 /// Writes the stacks below their folders.
-fn show_tree(workspace: &Workspace, listed: &[&Stack], terminal: &Terminal) {
-    terminal.data_line(&terminal.paint_data(Tone::Strong, &workspace.project.name));
+fn show_tree(loaded: &LoadedProject, listed: &[&Stack], terminal: &Terminal) {
+    terminal.data_line(&terminal.paint_data(Tone::Strong, &loaded.project.name));
     for (line, indent) in tree::lines(listed, terminal) {
         terminal.data_hanging(&line, indent);
     }

@@ -12,8 +12,8 @@ use crate::stacks;
 /// Returns the root of the project around the working folder.
 pub fn root_of(context: &Context) -> Result<PathBuf> {
     project::find_root(&context.cwd).map_err(|error| match stacks::terragrunt_units(&context.cwd) {
-        0 => with_first_hint(&error, format!("make one: `{}`", way_to_new(&context.cwd, context))),
-        units => of_terragrunt(&context.cwd, units),
+        0 => with_first_hint(&error, format!("make one: `{}`", new_command(&context.cwd, context))),
+        units => terragrunt_error(&context.cwd, units),
     })
 }
 
@@ -25,7 +25,7 @@ fn with_first_hint(error: &Error, hint: String) -> Error {
 }
 
 /// Says what a repository of Terragrunt is to infra.
-pub fn of_terragrunt(root: &Path, units: usize) -> Error {
+pub fn terragrunt_error(root: &Path, units: usize) -> Error {
     let units = counted(units, "folder");
     Error::invalid(format!("`{}` is a Terragrunt repository: {units}, no stack", root.display()))
         .detail("infra runs folders of `.tf` files; units are run by `terragrunt`")
@@ -34,9 +34,9 @@ pub fn of_terragrunt(root: &Path, units: usize) -> Error {
 }
 
 /// Returns the command that makes a project: here, where nothing is, else in a folder of its own.
-pub fn way_to_new(folder: &Path, context: &Context) -> String {
+pub fn new_command(folder: &Path, context: &Context) -> String {
     let program = program(context);
-    match is_bare(folder) && folder == context.cwd {
+    match is_empty_folder(folder) && folder == context.cwd {
         true => format!("{program} new"),
         false => format!(
             "{program} new {}",
@@ -46,7 +46,7 @@ pub fn way_to_new(folder: &Path, context: &Context) -> String {
 }
 
 /// Returns whether a folder holds nothing but a repository.
-pub fn is_bare(folder: &Path) -> bool {
+pub fn is_empty_folder(folder: &Path) -> bool {
     let mut entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.all(|entry| entry.file_name() == ".git")
 }

@@ -9,13 +9,13 @@ use crate::report::show_error;
 
 /// The stacks that can be read, and what to say of the others.
 #[derive(Debug)]
-pub struct Sound {
+pub struct ReadableStates {
     /// Those that can be read.
     pub stacks: Vec<StackId>,
     left_out: Vec<Error>,
 }
 
-impl Sound {
+impl ReadableStates {
     /// Looks where the states of stacks are; where none can be read, that is the error.
     pub async fn of(session: &Session, chosen: &[StackId]) -> Result<Self> {
         let (stacks, mut left_out) = engine::sound_states(session, chosen).await;

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::load::LoadedProject;
+use super::session::Purpose;
 use crate::commands::Context;
-use crate::engine;
-use crate::engine::Session;
+use crate::engine::{RemovedStack, Session, StateNeed};
 use crate::error::Result;
 use crate::model::StackId;
+use crate::{backends, engine, stacks};
 
 /// Tells of stacks whose folder is gone although their resources are not; one that lives on under
 /// another name, or seems to, is not among them.
@@ -17,7 +19,7 @@ pub async fn warn_of_removed(session: &Session, renamed: &BTreeSet<StackId>) -> 
     }
     let lost = engine::lost_stacks(session).await;
     for id in lost.iter().filter(|id| !renamed.contains(id)) {
-        session.events.warn(lost_words(id), engine::ways_out_of_loss(id).to_vec());
+        session.events.warn(lost_words(id), engine::hints_for_lost_stack(id).to_vec());
     }
     let gone = engine::removed_stacks(&session.project, &session.stacks, session.clock).await?;
     let gone: Vec<_> = gone.into_iter().filter(|gone| !renamed.contains(&gone.stack.id)).collect();
@@ -40,7 +42,7 @@ pub async fn warn_of_removed(session: &Session, renamed: &BTreeSet<StackId>) -> 
 pub fn tell_lost(lost: &[StackId], context: &Context) {
     for id in lost {
         context.terminal.alert(&format!("warning: {}", lost_words(id)));
-        let ways = engine::ways_out_of_loss(id);
+        let ways = engine::hints_for_lost_stack(id);
         ways.iter().for_each(|way| context.terminal.alert(&format!("  hint: {way}")));
     }
 }
@@ -48,4 +50,59 @@ pub fn tell_lost(lost: &[StackId], context: &Context) {
 /// Says what is left of a stack whose files nobody has.
 fn lost_words(id: &StackId) -> String {
     format!("`{id}`: removed from the tree, but not destroyed, and there is no copy of its files")
+}
+
+impl LoadedProject {
+    /// Returns the stacks that are gone from the tree, those that somebody else applied included.
+    pub async fn removed_stacks(&self, context: &Context) -> Result<Vec<RemovedStack>> {
+        if self.project.state.shared() {
+            let all: Vec<StackId> = self.stacks.iter().map(|stack| stack.id.clone()).collect();
+            let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&all) };
+            self.with_session(context, purpose, engine::fetch_copies).await?;
+        }
+        engine::removed_stacks(&self.project, &self.stacks, context.clock).await
+    }
+
+    /// Returns the stacks that `infra.lock` knows and of which only the state is left.
+    pub async fn lost_stacks(&self, context: &Context) -> Result<Vec<StackId>> {
+        let lock = backends::read_infra_lock(&self.project).unwrap_or_default();
+        let is_there = |id: &StackId| self.stacks.iter().any(|stack| stack.id == *id);
+        if lock.states.keys().all(is_there) {
+            return Ok(Vec::new());
+        }
+        let all: Vec<StackId> = self.stacks.iter().map(|stack| stack.id.clone()).collect();
+        let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&all) };
+        self.with_session(context, purpose, async |session| Ok(engine::lost_stacks(session).await)).await
+    }
+
+    /// Takes in stacks that are gone from the tree, as they were last applied.
+    pub fn include(&mut self, removed: Vec<RemovedStack>) {
+        if removed.is_empty() {
+            return;
+        }
+        let gone: Vec<StackId> = removed.iter().map(|removed| removed.stack.id.clone()).collect();
+        let known: Vec<StackId> =
+            self.stacks.iter().map(|stack| stack.id.clone()).chain(gone.clone()).collect();
+        for RemovedStack { stack, mut settings, .. } in removed {
+            // What came from stacks that are gone for good can only be remembered.
+            settings.inputs.retain(|_, from| known.contains(&from.stack));
+            self.project.stack_settings.push((stack.id.to_string(), settings));
+            self.stacks.push(stack);
+        }
+        self.connect_to(&gone);
+    }
+
+    /// Adds the edges of stacks that stood on ones that are gone now when they were last applied:
+    /// their files can no longer say it.
+    fn connect_to(&mut self, gone: &[StackId]) {
+        let before = self.stacks.clone();
+        for stack in self.stacks.iter_mut().filter(|stack| !gone.contains(&stack.id)) {
+            let edges = engine::recorded_edges(&self.project, &stack.id);
+            stack.depends_on.extend(edges.into_iter().filter(|id| gone.contains(id)));
+        }
+        // Edges of long ago may contradict those of today, which count.
+        if !stacks::acyclic(&self.stacks) {
+            self.stacks = before;
+        }
+    }
 }

@@ -2,11 +2,11 @@
 //!
 //! That is what `env` in `infra.yaml` says; else, for stacks that are named, `--workspace` or
 //! the caller's `TF_WORKSPACE`, or what stands behind the `@` of a name; else what was selected
-//! in the stack's own folder. Begin at [`Workspace::load_for`].
+//! in the stack's own folder. Begin at [`LoadedProject::load_for`].
 
 use std::path::PathBuf;
 
-use super::load::Workspace;
+use super::load::LoadedProject;
 use crate::backends;
 use crate::commands::Context;
 use crate::commands::args::StackArgs;
@@ -18,7 +18,7 @@ use crate::stacks::{Selection, SettingsBook};
 /// Commands that touch no state, so that the caller's `TF_WORKSPACE` is not about them.
 const ELSEWHERE: [&str; 7] = ["completions", "doctor", "fmt", "new-stack", "stacks", "test", "validate"];
 
-impl Workspace {
+impl LoadedProject {
     /// Returns the workspace that the caller's environment names, for commands that care.
     pub fn inherited(context: &Context) -> Option<String> {
         let is_about_states = !ELSEWHERE.contains(&context.command.as_str());
@@ -44,12 +44,12 @@ impl Workspace {
     }
 
     /// Puts stacks where the settings, or the folder itself, say.
-    pub fn enter_settled(&mut self, context: &Context) -> Result<()> {
+    pub fn enter_configured(&mut self, context: &Context) -> Result<()> {
         let book = SettingsBook::of(&self.project);
         let is_set = self.project.stack_settings.iter().any(|(_, settings)| {
             settings.env.contains_key("TF_WORKSPACE") || settings.env.contains_key("TF_DATA_DIR")
         });
-        let settled = |stack: &Stack| {
+        let configured = |stack: &Stack| {
             let own = if is_set { book.settings_for(&stack.id).env } else { Default::default() };
             let pinned = own.get("TF_WORKSPACE").filter(|name| !name.is_empty());
             if let Some(name) = pinned.filter(|_| stack.backend.has_workspaces()) {
@@ -63,7 +63,7 @@ impl Workspace {
             Some((stack.id.clone(), selected, WorkspaceOrigin::Selected))
         };
         let open = self.stacks.iter().filter(|stack| stack.workspace.is_none());
-        let found: Vec<(StackId, String, WorkspaceOrigin)> = open.filter_map(settled).collect();
+        let found: Vec<(StackId, String, WorkspaceOrigin)> = open.filter_map(configured).collect();
         for (id, name, origin) in found {
             match self.wrong(&id, &name, origin) {
                 None => self.enter(&id, &name, origin)?,

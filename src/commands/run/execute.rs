@@ -12,13 +12,11 @@ mod rename_question;
 mod rendered_diff;
 mod reports;
 mod request;
-mod resume;
 mod run_origin;
 mod temporary_folder;
 mod warnings;
 
-pub(in crate::commands) use self::request::{Request, RunArgs};
-pub(in crate::commands) use self::resume::may_live;
+pub(in crate::commands) use self::request::{PlainRunArgs, Request, RunArgs};
 
 use self::begin::shared_states;
 use self::bundles::Bundling;
@@ -65,16 +63,16 @@ pub async fn look_again(mut request: Request, run_id: &str, context: &Context) -
     let Preparation::Run(prepared) = prepare(&mut request, context).await? else {
         return Err(Error::bug("the stacks of a run are gone"));
     };
-    let Prepared { workspace, plan, .. } = &*prepared;
+    let Prepared { loaded, plan, .. } = &*prepared;
     let mut options = prepared.options(&request, context, &Bundling::None);
-    options.private_dir = workspace.project.runs_dir().join(run_id).join("plans");
+    options.private_dir = loaded.project.runs_dir().join(run_id).join("plans");
     options.run_id = run_id.to_owned();
     let (events, messages) = Events::channel(context.clock);
     let (session, shut) = prepared.open(&request, context, (events, &options)).await?;
     let check = prepared.check(&session, (&request, context), shut, &mut options).await;
     let looking = async move {
         let report = match check {
-            Ok(check) => Ok(engine::run(&session, plan, &options, check).await),
+            Ok(check) => Ok(engine::run_independently(&session, plan, &options, check).await),
             Err(error) => Err(error),
         };
         session.close().await;
@@ -86,10 +84,10 @@ pub async fn look_again(mut request: Request, run_id: &str, context: &Context) -
 
 /// Prints what would be run; what a run would refuse is refused.
 async fn print(prepared: &Prepared, request: &Request, context: &Context) -> Result<Exit> {
-    let Prepared { workspace, chosen, plan, standing, .. } = prepared;
-    standing.check_dry(workspace, request, chosen, context).await?;
+    let Prepared { loaded, chosen, plan, dependent_stacks, .. } = prepared;
+    dependent_stacks.check_dry(loaded, request, chosen, context).await?;
     context.terminal.data(&plan.to_string());
-    shared_states(&workspace.stacks, plan).into_values().next().map_or(Ok(Exit::OK), Err)
+    shared_states(&loaded.stacks, plan).into_values().next().map_or(Ok(Exit::OK), Err)
 }
 
 /// Runs the engine and the reports side by side.
@@ -109,10 +107,13 @@ async fn run(
             return Err(error);
         }
     };
-    let Prepared { workspace, plan, .. } = prepared;
-    let reports = reports(workspace, plan, &options, request, context).await?;
+    let Prepared { loaded, plan, .. } = prepared;
+    let reports = reports(loaded, plan, &options, request, context).await?;
     let running = async move {
-        let report = engine::run(&session, plan, &options, check).await;
+        let report = match plan.command.is_ordered() {
+            true => engine::run_in_order(&session, plan, &options, check).await,
+            false => engine::run_independently(&session, plan, &options, check).await,
+        };
         session.close().await;
         report
     };

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::commands::Context;
 use crate::commands::args::StackArgs;
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::error::{Exit, Kind, Result};
 use crate::tofu::call::FmtMode;
@@ -26,10 +26,10 @@ pub struct FmtArgs {
 
 /// Runs the command.
 pub async fn run(args: &FmtArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks).await?;
-    let chosen = workspace.choose_to_read(&args.stacks, context)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
+    let chosen = loaded.choose_to_read(&args.stacks, context)?;
     let mode = if args.check { FmtMode::Check } else { FmtMode::Write };
-    let formatted = workspace
+    let formatted = loaded
         // Whatever a stack brings to run, formatting runs none of it.
         .with_session(context, Purpose::files_of(&[]), async |session| {
             engine::format_files(session, &chosen, mode).await

@@ -2,9 +2,8 @@
 
 use clap::Args;
 
-use super::execute::{Request, RunArgs, execute};
+use super::execute::{PlainRunArgs, execute};
 use crate::commands::Context;
-use crate::commands::args::StackArgs;
 use crate::error::{Exit, Result};
 use crate::model::RunCommand;
 
@@ -19,16 +18,10 @@ use crate::model::RunCommand;
 #[command(verbatim_doc_comment)]
 pub struct InitArgs {
     #[command(flatten)]
-    stacks: StackArgs,
-    #[command(flatten)]
-    run: RunArgs,
-    /// What to pass on to `tofu init`
-    #[arg(last = true, value_name = "TOFU_ARGS")]
-    extra: Vec<String>,
+    plain: PlainRunArgs,
 }
 
 /// Runs the command.
 pub async fn run(args: InitArgs, context: &Context) -> Result<Exit> {
-    let request = Request::new(RunCommand::Init, args.stacks, args.run);
-    execute(Request { extra: args.extra, ..request }, context).await
+    execute(args.plain.request(RunCommand::Init), context).await
 }

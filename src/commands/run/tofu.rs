@@ -6,7 +6,7 @@ use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::args::{StackArgs, stack_names, workspace_names};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::commands::{Context, program};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
@@ -38,14 +38,14 @@ pub struct TofuArgs {
 /// Runs the command.
 pub async fn run(args: &TofuArgs, context: &Context) -> Result<Exit> {
     let chosen = StackArgs { workspace: args.workspace.clone(), ..StackArgs::one(args.stack.clone()) };
-    let workspace = Workspace::load_for(context, &chosen).await?;
+    let loaded = LoadedProject::load_for(context, &chosen).await?;
     if args.stack.is_none() {
-        refuse_stack(&workspace, &args.args, context)?;
+        refuse_stack(&loaded, &args.args, context)?;
     }
-    let stack = workspace.choose_one_of(&chosen, context)?;
+    let stack = loaded.choose_one_of(&chosen, context)?;
     let unopened = engine::unopened_for(&args.args);
     let purpose = Purpose { unopened, ..Purpose::states_of(std::slice::from_ref(&stack.id)) };
-    workspace
+    loaded
         .with_session(context, purpose, async |session| {
             engine::pass_through(session, stack, &args.args).await.inspect(|_| engine::tell_noted(session))
         })
@@ -53,13 +53,13 @@ pub async fn run(args: &TofuArgs, context: &Context) -> Result<Exit> {
 }
 
 /// Refuses the name of a stack where tofu expects a command, with the line that is meant.
-fn refuse_stack(workspace: &Workspace, args: &[OsString], context: &Context) -> Result<()> {
+fn refuse_stack(loaded: &LoadedProject, args: &[OsString], context: &Context) -> Result<()> {
     let Some((first, rest)) = args.split_first() else { return Ok(()) };
     let Some(name) = first.to_str().filter(|name| !name.starts_with('-')) else { return Ok(()) };
     // A folder may be called like a command.
     let is_no_command = name.contains(['@', '/']) || rest.first().is_some_and(|arg| arg == "--");
     let is_meant = |stack: &Stack| stack.id.as_str() == name || stack.id.short_name() == name;
-    if !is_no_command || !workspace.stacks.iter().any(is_meant) {
+    if !is_no_command || !loaded.stacks.iter().any(is_meant) {
         return Ok(());
     }
     let rest = rest.iter().map(|arg| quoted(&arg.to_string_lossy())).filter(|arg| arg != "--");

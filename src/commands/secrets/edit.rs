@@ -31,7 +31,7 @@ pub(super) struct EditArgs {
 }
 
 /// What becomes of the edited text.
-enum Goal {
+enum EditGoal {
     /// It goes back into the file that it came from.
     Existing(OpenedFile),
     /// It becomes a new file.
@@ -41,7 +41,7 @@ enum Goal {
 /// Runs the command.
 pub(super) async fn run(args: &EditArgs, context: &Context) -> Result<Exit> {
     let file = SecretFile::read_or_new(&args.file, context)?;
-    let goal = Goal::of(&file, args, context).await?;
+    let goal = EditGoal::of(&file, args, context).await?;
     let folder = match resumed(&file, context).await? {
         Some(folder) => folder,
         None => begin(&file, &goal, context)?,
@@ -53,7 +53,7 @@ pub(super) async fn run(args: &EditArgs, context: &Context) -> Result<Exit> {
     }
 }
 
-impl Goal {
+impl EditGoal {
     async fn of(file: &SecretFile, args: &EditArgs, context: &Context) -> Result<Self> {
         if !file.exists() {
             return file.creation_rule(context).map(Self::New);
@@ -86,7 +86,7 @@ impl Goal {
     }
 }
 
-fn begin(file: &SecretFile, goal: &Goal, context: &Context) -> Result<EditFolder> {
+fn begin(file: &SecretFile, goal: &EditGoal, context: &Context) -> Result<EditFolder> {
     let place = Place::find(&context.env)?;
     if let Some(warning) = place.warning() {
         warn(context, warning);
@@ -135,7 +135,7 @@ async fn resume(folder: EditFolder, file: &SecretFile, context: &Context) -> Res
 async fn edit_until_it_fits(
     folder: &EditFolder,
     file: &SecretFile,
-    goal: &Goal,
+    goal: &EditGoal,
     context: &Context,
 ) -> Result<Option<Vec<u8>>> {
     loop {
@@ -168,7 +168,7 @@ fn put_back(sealed: Option<Vec<u8>>, file: &SecretFile, context: &Context) -> Re
 }
 
 /// Keeps a text that was changed in vain for the person; where there is none, it is shredded.
-fn with_the_text_kept(folder: EditFolder, error: Error, goal: &Goal, context: &Context) -> Error {
+fn with_the_text_kept(folder: EditFolder, error: Error, goal: &EditGoal, context: &Context) -> Error {
     let untouched = matches!((folder.read(), goal.text()), (Ok(now), Ok(before)) if now == before);
     if context.asking() == Asking::Nobody || untouched {
         return error;

@@ -15,15 +15,15 @@ use clap::Args;
 pub(in crate::commands) use self::data_check::data_warnings;
 pub(in crate::commands) use self::generate::{Look, has_templates, look};
 
-use self::removal::Made;
+use self::removal::GeneratedTree;
 use crate::commands::Context;
 use crate::commands::loaded_project::root_of;
 use crate::error::{Error, Exit, Result};
 use crate::model::Project;
 use crate::project;
 use crate::render::{
-    ConflictReason, GeneratedFile, Manifest, Overwrite, Removal, TreeChanges, TreeComparison, TreePlace,
-    Turn, compare_tree, recorded_files, unified_diff, write_tree,
+    ConflictReason, GeneratedFile, Manifest, Overwrite, Removal, TreeChanges, TreeComparison, TreeLock,
+    TreePlace, compare_tree, recorded_files, unified_diff, write_tree,
 };
 
 /// Render templates and data into the tree that tofu runs in
@@ -60,7 +60,7 @@ pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
     let project = project::load(&root_of(context)?)?;
     let overwrite = if args.force { Overwrite::Force } else { Overwrite::Never };
     let turn = if args.check || args.diff {
-        Turn::to_look(&project.infra_dir(), &context.interrupts, || tell_waiting(context)).await?
+        TreeLock::to_look(&project.infra_dir(), &context.interrupts, || tell_waiting(context)).await?
     } else {
         turn_to_write(&project, context).await?
     };
@@ -70,8 +70,13 @@ pub async fn run(args: &ConfigureArgs, context: &Context) -> Result<Exit> {
     if args.check || args.diff {
         return Ok(report(args, &changes, context));
     }
-    write(Made { project: &project, before: &before, inputs: &made.inputs }, &changes, overwrite, context)
-        .await?;
+    write(
+        GeneratedTree { project: &project, before: &before, inputs: &made.inputs },
+        &changes,
+        overwrite,
+        context,
+    )
+    .await?;
     drop(turn);
     if !args.no_init {
         init::init_where_credentials_are(context).await?;
@@ -89,7 +94,7 @@ pub async fn bring_up_to_date(context: &Context) -> Result<()> {
     let made = generate::generate(&project, Overwrite::Never, context).await?;
     let before = Manifest::load(&project.infra_dir())?;
     let changes = find_changes(&project, &before, &made.files, Overwrite::Never, context).await?;
-    let made = Made { project: &project, before: &before, inputs: &made.inputs };
+    let made = GeneratedTree { project: &project, before: &before, inputs: &made.inputs };
     write(made, &changes, Overwrite::Never, context).await
 }
 
@@ -102,13 +107,13 @@ pub fn edited_since(project: &Project) -> Vec<String> {
 }
 
 /// Waits until no other `configure` is at work in the project; a project without templates is not waited for.
-async fn turn_to_write(project: &Project, context: &Context) -> Result<Turn> {
+async fn turn_to_write(project: &Project, context: &Context) -> Result<TreeLock> {
     let infra_dir = project.infra_dir();
     if has_templates(project)? {
         // Whoever cannot write there learns it when there is something to write.
         let _ = crate::atomic_file::create_private_dir(&infra_dir);
     }
-    Turn::to_write(&infra_dir, &context.interrupts, || tell_waiting(context)).await
+    TreeLock::to_write(&infra_dir, &context.interrupts, || tell_waiting(context)).await
 }
 
 fn tell_waiting(context: &Context) {
@@ -125,7 +130,12 @@ fn report(args: &ConfigureArgs, changes: &TreeChanges, context: &Context) -> Exi
     if changes.is_empty() { Exit::OK } else { crate::error::Kind::Failed.exit() }
 }
 
-async fn write(made: Made<'_>, changes: &TreeChanges, overwrite: Overwrite, context: &Context) -> Result<()> {
+async fn write(
+    made: GeneratedTree<'_>,
+    changes: &TreeChanges,
+    overwrite: Overwrite,
+    context: &Context,
+) -> Result<()> {
     context.interrupts.catch_up().await;
     if context.interrupts.any() {
         return Err(Error::interrupted("stopped before anything was written"));

@@ -10,13 +10,13 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use self::outdated::OutdatedArgs;
+use crate::commands::loaded_project::{installed_tofu, tofu_request};
 use crate::commands::{Context, trust};
 use crate::error::{Exit, Result};
-use crate::model::{Project, TofuSettings};
+use crate::model::Project;
 use crate::project;
-use crate::report::{InstallProgress, Tone};
 use crate::tofu;
-use crate::tofu::{LocateRequest, Progress, ReleaseSource, Tofu};
+use crate::tofu::{LocateRequest, ReleaseSource, Tofu};
 
 /// Find, install or update the tofu, the providers and the modules this project uses
 ///
@@ -62,27 +62,15 @@ pub async fn run(args: DepsArgs, context: &Context) -> Result<Exit> {
     // Even its version is told by running it.
     trust::require(&project, trust::binary_items(&project, &context.env)?, context).await?;
     let source = ReleaseSource::official(&context.env);
-    let request = request(&project.root, &project.tofu, &source, context);
+    let request = tofu_request(&project, &source, context);
     match args.command.unwrap_or(DepsCommand::List) {
         DepsCommand::List => list(&request, args.json, context).await,
         DepsCommand::Install => {
-            let tofu = locate(&request, context).await?;
+            let tofu = installed_tofu(&project, context).await?;
             show(Some(&tofu), &request, args.json, context)
         }
         DepsCommand::Outdated(outdated) => outdated::run(&outdated, &request, args.json, context).await,
     }
-}
-
-/// Returns the project's tofu; gets it first where it is missing.
-pub async fn ensure(project: &Project, context: &Context) -> Result<Tofu> {
-    let source = ReleaseSource::official(&context.env);
-    locate(&request(&project.root, &project.tofu, &source, context), context).await
-}
-
-/// Returns the project's tofu if it is there.
-pub async fn find(project: &Project, context: &Context) -> Result<tofu::Search> {
-    let source = ReleaseSource::official(&context.env);
-    tofu::search(&request(&project.root, &project.tofu, &source, context)).await
 }
 
 /// Outside of a project the built-in version counts.
@@ -90,65 +78,6 @@ fn project_here(context: &Context) -> Result<Project> {
     match project::find_root(&context.cwd) {
         Ok(root) => project::load(&root),
         Err(_) => Ok(Project { root: context.cwd.clone(), ..Project::default() }),
-    }
-}
-
-const fn request<'a>(
-    root: &'a std::path::Path,
-    settings: &'a TofuSettings,
-    source: &'a ReleaseSource,
-    context: &'a Context,
-) -> LocateRequest<'a> {
-    LocateRequest {
-        root,
-        settings,
-        env: &context.env,
-        source,
-        clock: context.clock,
-        interrupts: &context.interrupts,
-    }
-}
-
-async fn locate(request: &LocateRequest<'_>, context: &Context) -> Result<Tofu> {
-    let progress = InstallProgress::new(context.terminal);
-    tofu::locate(request, &|step| tell(&progress, &step)).await
-}
-
-/// Puts a step into words.
-fn tell(progress: &InstallProgress, step: &Progress) {
-    match step {
-        Progress::PassedOver(other) => {
-            progress.keep("·", Tone::Dim, &format!("not used: {}: {}", other.path.display(), other.why));
-        }
-        Progress::Waiting { version } => {
-            progress.show(format!("waiting for another run that installs tofu {version}"));
-        }
-        Progress::Downloading { name, done, total } => {
-            progress.show(format!("downloading {name}: {}", amount(*done, *total)));
-        }
-        Progress::Verifying { name } => progress.show(format!("verifying {name}")),
-        Progress::Unreachable { why } => {
-            progress.keep(
-                "·",
-                Tone::Dim,
-                &format!("the release cannot be fetched ({why}); building tofu with Go instead"),
-            );
-        }
-        Progress::Building { version, line } => {
-            let last = line.as_ref().map(|line| format!(": {line}")).unwrap_or_default();
-            progress.show(format!("building tofu {version}, which takes some minutes{last}"));
-        }
-        Progress::Installed { path, version } => {
-            progress.keep("✓", Tone::Good, &format!("tofu {version} installed at {}", path.display()));
-        }
-    }
-}
-
-fn amount(done: u64, total: Option<u64>) -> String {
-    let mebibytes = |bytes: u64| format!("{}.{} MiB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20);
-    match total {
-        Some(total) => format!("{} of {}", mebibytes(done), mebibytes(total)),
-        None => mebibytes(done),
     }
 }
 

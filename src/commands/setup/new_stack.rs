@@ -14,7 +14,7 @@ use self::copy::CopiedFile;
 use self::place::NewPlace;
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, stack_names};
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::error::{Error, Exit, Result, io};
 use crate::model::{Backend, Project, Stack, StackId};
 use crate::stacks;
@@ -46,37 +46,39 @@ pub struct NewStackArgs {
 
 /// Runs the command.
 pub fn run(args: &NewStackArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load(context)?;
-    let from = args.from.clone().map(|name| original(&workspace, name, context)).transpose()?;
+    let loaded = LoadedProject::load(context)?;
+    let from = args.from.clone().map(|name| original(&loaded, name, context)).transpose()?;
     let from = from.as_ref();
-    let place = place::resolve(&args.path, &workspace, from, &context.cwd)?;
+    let place = place::resolve(&args.path, &loaded, from, &context.cwd)?;
     let files = match from {
         Some(from) => {
             let relocation = Relocation { from, to: &place.id, path: &place.path };
-            copy::load(&workspace.project.root, relocation)?
+            copy::load(&loaded.project.root, relocation)?
         }
         None => vec![CopiedFile::text("main.tf", EMPTY)],
     };
-    let copied = from.and_then(|from| settings::copy(&workspace.project, &from.id, &place.id));
+    let copied = from.and_then(|from| settings::copy(&loaded.project, &from.id, &place.id));
     let made = create(&place, &files, context).inspect_err(|_| settings::undo(copied.as_ref()))?;
     let said = match copied {
-        Some(_) => Said::Repeated,
-        None if from.is_some_and(|from| is_configured(&workspace, &from.id, &place.id)) => Said::OfOriginal,
-        None => Said::Nothing,
+        Some(_) => CopySettings::Repeated,
+        None if from.is_some_and(|from| is_configured(&loaded, &from.id, &place.id)) => {
+            CopySettings::OfOriginal
+        }
+        None => CopySettings::Nothing,
     };
     tell(&made, (from, said), context);
     Ok(Exit::OK)
 }
 
 /// Returns the stack to copy: the folder, whichever of its workspaces was named.
-fn original(workspace: &Workspace, name: String, context: &Context) -> Result<Stack> {
-    let chosen = workspace.choose(&StackArgs::one(Some(name.clone())), context)?;
-    let path = &workspace.stack(&chosen[0])?.path;
-    if !chosen.iter().all(|id| workspace.stack(id).is_ok_and(|stack| stack.path == *path)) {
-        return workspace.choose_one(Some(name), context).cloned();
+fn original(loaded: &LoadedProject, name: String, context: &Context) -> Result<Stack> {
+    let chosen = loaded.choose(&StackArgs::one(Some(name.clone())), context)?;
+    let path = &loaded.stack(&chosen[0])?.path;
+    if !chosen.iter().all(|id| loaded.stack(id).is_ok_and(|stack| stack.path == *path)) {
+        return loaded.choose_one(Some(name), context).cloned();
     }
     // As it is without what infra.yaml says of it.
-    let plain = Project { stack_settings: Vec::new(), ..workspace.project.clone() };
+    let plain = Project { stack_settings: Vec::new(), ..loaded.project.clone() };
     let found = stacks::discover(&plain)?.stacks.into_iter().find(|stack| stack.path == *path);
     found.ok_or_else(|| Error::bug(format!("`{name}` was chosen but not found")))
 }
@@ -94,9 +96,9 @@ fn create(place: &NewPlace, files: &[CopiedFile], context: &Context) -> Result<V
 
 /// Returns the new stack, one for each of its workspaces, if it is one and its states are its own.
 fn check(place: &NewPlace, context: &Context) -> Result<Vec<Stack>> {
-    let workspace = Workspace::load(context)?;
-    let mut shared = stacks::shared_states(&workspace.stacks).into_iter();
-    let made: Vec<Stack> = workspace.stacks.into_iter().filter(|stack| stack.path == place.path).collect();
+    let loaded = LoadedProject::load(context)?;
+    let mut shared = stacks::shared_states(&loaded.stacks).into_iter();
+    let made: Vec<Stack> = loaded.stacks.into_iter().filter(|stack| stack.path == place.path).collect();
     if made.is_empty() {
         let message = format!("a folder at `{}` would be no stack", place.path.display());
         return Err(Error::usage(message)
@@ -111,7 +113,7 @@ fn check(place: &NewPlace, context: &Context) -> Result<Vec<Stack>> {
 
 /// What infra.yaml says of a copy.
 #[derive(Clone, Copy, Debug)]
-enum Said {
+enum CopySettings {
     /// What it says of the original, word for word.
     Repeated,
     /// Less than of the original.
@@ -120,7 +122,7 @@ enum Said {
     Nothing,
 }
 
-fn tell(made: &[Stack], (from, said): (Option<&Stack>, Said), context: &Context) {
+fn tell(made: &[Stack], (from, said): (Option<&Stack>, CopySettings), context: &Context) {
     let (terminal, first) = (&context.terminal, &made[0]);
     let id = first.base_id();
     let origin = from.map(|from| format!(" from `{}`", from.id)).unwrap_or_default();
@@ -133,13 +135,13 @@ fn tell(made: &[Stack], (from, said): (Option<&Stack>, Said), context: &Context)
     }
     let original = from.map(|from| from.id.to_string()).unwrap_or_default();
     match said {
-        Said::Repeated => terminal
+        CopySettings::Repeated => terminal
             .note(&format!("  infra.yaml says of it what it says of `{original}`, its `workspaces` too")),
-        Said::OfOriginal => {
+        CopySettings::OfOriginal => {
             terminal
                 .note(&format!("  infra.yaml says something about `{original}`: say it about `{id}` too"));
         }
-        Said::Nothing => {}
+        CopySettings::Nothing => {}
     }
     terminal.note("next:");
     if from.is_some() {
@@ -163,8 +165,8 @@ fn state_words(stack: &Stack) -> String {
 }
 
 /// Returns whether settings hold for the original and not for the copy.
-fn is_configured(workspace: &Workspace, from: &StackId, made: &StackId) -> bool {
-    let settings = |id| format!("{:?}", stacks::settings_for(&workspace.project, id));
+fn is_configured(loaded: &LoadedProject, from: &StackId, made: &StackId) -> bool {
+    let settings = |id| format!("{:?}", stacks::settings_for(&loaded.project, id));
     settings(from) != settings(made)
 }
 

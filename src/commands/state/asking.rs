@@ -7,7 +7,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::commands::Context;
 use crate::commands::args::stack_names;
 use crate::error::{Error, Result};
-use crate::report::{Asking, confirm};
+use crate::report::Asking;
 
 /// One stack or all of them, and the yes.
 #[derive(Args, Debug)]
@@ -51,11 +51,6 @@ impl StateQuestion<'_> {
         if self.yes {
             return Ok(());
         }
-        let mut interrupts = context.interrupts.clone();
-        let yes = tokio::select! {
-            yes = confirm(&terminal, &self.text) => yes,
-            _ = interrupts.beyond(0) => return Err(Error::interrupted("nothing was done")),
-        };
-        if yes { Ok(()) } else { Err(Error::failed("nothing was done")) }
+        context.require_yes(&terminal, &self.text, "nothing was done").await
     }
 }

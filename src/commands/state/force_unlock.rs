@@ -3,16 +3,16 @@
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
-use super::locks::{Homes, Looked, StackLock, load_locks, process_words};
+use super::locks::process_words;
 use crate::backends::Release;
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, VarArgs, stack_names};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
-use crate::engine::HolderLife;
+use crate::engine::{HolderLife, StackLock, StackLocks};
 use crate::error::{Error, Exit, Kind, Result};
 use crate::model::{Backend, Stack, StackId};
-use crate::report::{Asking, confirm};
+use crate::report::Asking;
 
 /// Release a lock that a dead run left behind
 ///
@@ -41,40 +41,40 @@ pub struct ForceUnlockArgs {
 }
 
 /// What is to be released.
-struct Target<'a> {
+struct ReleaseTarget<'a> {
     stack: &'a Stack,
     lock_id: Option<String>,
 }
 
 /// Runs the command.
 pub async fn run(args: &ForceUnlockArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone())).await?;
-    let target = resolve_target(&workspace, args, context).await?;
-    let Looked { locks, mut failed } =
-        load_locks(&workspace, std::slice::from_ref(&target.stack.id), context).await?;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone())).await?;
+    let target = resolve_target(&loaded, args, context).await?;
+    let StackLocks { locks, mut failed } =
+        loaded.locks_of(std::slice::from_ref(&target.stack.id), context).await?;
     if let Some((_, error)) = failed.pop() {
         return Err(error);
     }
-    let Some(lock) = locks.first() else { return nothing_seen(&workspace, &target, args, context).await };
+    let Some(lock) = locks.first() else { return nothing_seen(&loaded, &target, args, context).await };
     check(lock, &target, args)?;
     describe(lock, context);
     ask(&target.stack.id, args, context).await?;
-    release(&workspace, lock, args, context).await
+    release(&loaded, lock, args, context).await
 }
 
 /// Ends where no lock was found: it is not locked, or its backend tells nobody but tofu.
 async fn nothing_seen(
-    workspace: &Workspace,
-    target: &Target<'_>,
+    loaded: &LoadedProject,
+    target: &ReleaseTarget<'_>,
     args: &ForceUnlockArgs,
     context: &Context,
 ) -> Result<Exit> {
     let id = &target.stack.id;
-    let home = Homes::of(workspace, &[target.stack], context).await.home_of(target.stack)?;
+    let home = loaded.state_homes(context, &[target.stack]).await.home_of(target.stack)?;
     match &target.lock_id {
         Some(lock_id) if !home.tells_its_lock() => {
             ask(id, args, context).await?;
-            release_by_tofu(workspace, (target.stack, lock_id), args, context).await
+            release_by_tofu(loaded, (target.stack, lock_id), args, context).await
         }
         None if !home.tells_its_lock() => Err(needs_id(target.stack)),
         _ => {
@@ -92,26 +92,28 @@ fn needs_id(stack: &Stack) -> Error {
 
 /// Finds the stack; a single argument that names none may be the id of a lock.
 async fn resolve_target<'a>(
-    workspace: &'a Workspace,
+    loaded: &'a LoadedProject,
     args: &ForceUnlockArgs,
     context: &Context,
-) -> Result<Target<'a>> {
-    let by_name = workspace.choose_one(args.stack.clone(), context);
+) -> Result<ReleaseTarget<'a>> {
+    let by_name = loaded.choose_one(args.stack.clone(), context);
     let (Err(not_found), Some(text), None) = (&by_name, &args.stack, &args.lock_id) else {
-        return Ok(Target { stack: by_name?, lock_id: args.lock_id.clone() });
+        return Ok(ReleaseTarget { stack: by_name?, lock_id: args.lock_id.clone() });
     };
-    let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
-    let locks = load_locks(workspace, &all, context).await?.locks;
+    let all: Vec<StackId> = loaded.stacks.iter().map(|stack| stack.id.clone()).collect();
+    let locks = loaded.locks_of(&all, context).await?.locks;
     if let Some(lock) = locks.iter().find(|lock| lock.lock.info.id == *text) {
-        return Ok(Target { stack: workspace.stack(&lock.stack)?, lock_id: Some(text.clone()) });
+        return Ok(ReleaseTarget { stack: loaded.stack(&lock.stack)?, lock_id: Some(text.clone()) });
     }
-    match workspace.choose_one(None, context) {
-        Ok(stack) if stack.backend != Backend::Embedded => Ok(Target { stack, lock_id: Some(text.clone()) }),
+    match loaded.choose_one(None, context) {
+        Ok(stack) if stack.backend != Backend::Embedded => {
+            Ok(ReleaseTarget { stack, lock_id: Some(text.clone()) })
+        }
         _ => Err(not_found.clone().hint("no lock has this id either: `infra locks`")),
     }
 }
 
-fn check(lock: &StackLock, target: &Target<'_>, args: &ForceUnlockArgs) -> Result<()> {
+fn check(lock: &StackLock, target: &ReleaseTarget<'_>, args: &ForceUnlockArgs) -> Result<()> {
     let id = &lock.lock.info.id;
     if let Some(place) = lock.lock.info.moved_to() {
         return Err(Error::invalid(format!("the state of `{}` was moved to `{place}`", lock.stack))
@@ -162,22 +164,17 @@ async fn ask(stack: &StackId, args: &ForceUnlockArgs, context: &Context) -> Resu
             Error::usage("`force-unlock` has to ask, but there is no terminal").hint("say yes: `--yes`")
         );
     };
-    let mut interrupts = context.interrupts.clone();
     let question = format!("Release the lock of `{stack}`?");
-    let yes = tokio::select! {
-        yes = confirm(&terminal, &question) => yes,
-        _ = interrupts.beyond(0) => return Err(Error::interrupted("the lock was left as it is")),
-    };
-    if yes { Ok(()) } else { Err(Error::failed("the lock was left as it is")) }
+    context.require_yes(&terminal, &question, "the lock was left as it is").await
 }
 
 async fn release(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     lock: &StackLock,
     args: &ForceUnlockArgs,
     context: &Context,
 ) -> Result<Exit> {
-    let stack = workspace.stack(&lock.stack)?;
+    let stack = loaded.stack(&lock.stack)?;
     match lock.home.force_unlock(&lock.lock).await? {
         Release::Released => context.terminal.note(&format!("released the lock of `{}`", stack.id)),
         Release::Meanwhile => context.terminal.note(&format!("`{}` was released meanwhile", stack.id)),
@@ -187,14 +184,14 @@ async fn release(
             return Ok(Kind::Locked.exit());
         }
         Release::ByTofu => {
-            return release_by_tofu(workspace, (stack, &lock.lock.info.id), args, context).await;
+            return release_by_tofu(loaded, (stack, &lock.lock.info.id), args, context).await;
         }
     }
     Ok(Exit::OK)
 }
 
 async fn release_by_tofu(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     (stack, lock_id): (&Stack, &str),
     args: &ForceUnlockArgs,
     context: &Context,
@@ -203,7 +200,7 @@ async fn release_by_tofu(
     let released =
         async |session: &engine::Session| engine::release_foreign_lock(session, stack, lock_id).await;
     let purpose = Purpose::reading(std::slice::from_ref(id)).given(&args.variables);
-    workspace.with_session(context, purpose, released).await?;
+    loaded.with_session(context, purpose, released).await?;
     context.terminal.note(&format!("released the lock of `{id}`"));
     Ok(Exit::OK)
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::backends;
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::error::{Exit, Kind, Result};
 use crate::report::Tone;
 use crate::state::{Probe, StateStore, StorePlace};
@@ -50,11 +50,11 @@ async fn try_given(store: &str, context: &Context) -> Result<(StorePlace, Probe)
 }
 
 async fn try_own(context: &Context) -> Result<(StorePlace, Probe)> {
-    let workspace = Workspace::load(context)?;
-    let env = workspace.store_environment(context).await?;
-    let place = backends::store_place(&workspace.project)?;
-    let probe = backends::open_store_untried(&workspace.project, &env, context.clock)?.probe().await?;
-    backends::remember_probe(&workspace.project, &probe, context.clock)?;
+    let loaded = LoadedProject::load(context)?;
+    let env = loaded.store_environment(context).await?;
+    let place = backends::store_place(&loaded.project)?;
+    let probe = backends::open_store_untried(&loaded.project, &env, context.clock)?.probe().await?;
+    backends::remember_probe(&loaded.project, &probe, context.clock)?;
     Ok((place, probe))
 }
 

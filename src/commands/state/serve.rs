@@ -12,7 +12,7 @@ use clap::Args;
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::backends;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::commands::{Context, trust};
 use crate::engine::{StackSecrets, Unopened};
 use crate::error::{Error, Exit, Kind, Result, io};
@@ -92,7 +92,7 @@ pub(super) async fn run(args: &ServeArgs, context: &Context) -> Result<Exit> {
     let address = listener.local_addr().map_err(|error| cannot_listen(&args.listen).because(error))?;
     let tls = load_tls(args, context)?;
     let store = open_store(args, context).await?;
-    let service = admit(args, context, address, store).await?;
+    let service = check_users(args, context, address, store).await?;
     let service = service
         .with_limits(limits(args))
         .with_time_limits(TimeLimits::for_unknown_clients())
@@ -208,9 +208,9 @@ async fn environment_for(place: &StorePlace, context: &Context) -> Result<Enviro
     if !place.lacks_credentials(&context.env, context.clock) || project::find_root(&context.cwd).is_err() {
         return Ok(context.env.clone());
     }
-    let workspace = Workspace::load(context)?;
+    let loaded = LoadedProject::load(context)?;
     let secrets =
-        workspace.secrets_of(context, &workspace.stacks.iter().collect::<Vec<_>>(), Unopened::Ends).await?;
+        loaded.secrets_of(context, &loaded.stacks.iter().collect::<Vec<_>>(), Unopened::Ends).await?;
     let variables = secrets.values().map(StackSecrets::backend_variables);
     let mut env = backends::store_environment(&context.env, variables);
     if let Some(region) = context.env.get("AWS_REGION") {
@@ -219,7 +219,7 @@ async fn environment_for(place: &StorePlace, context: &Context) -> Result<Enviro
     Ok(env)
 }
 
-async fn admit(
+async fn check_users(
     args: &ServeArgs,
     context: &Context,
     address: SocketAddr,

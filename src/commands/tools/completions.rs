@@ -4,9 +4,11 @@ use clap::Args;
 use clap_complete::Shell;
 use clap_complete::env::Shells;
 
-use crate::cli::COMPLETE;
 use crate::commands::Context;
 use crate::error::Exit;
+
+/// The variable by which a shell asks for completions.
+pub const COMPLETE: &str = "INFRA_COMPLETE";
 
 /// Print the completions for a shell; they know the names of your stacks
 ///

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use crate::cli;
 use crate::commands::{Context, habits};
 use crate::error::{Error, Exit, Result};
 use crate::model::nearest;
@@ -24,7 +23,7 @@ pub struct HelpArgs {
 
 /// Runs the command.
 pub fn run(args: &HelpArgs, context: &Context) -> Result<Exit> {
-    let mut command = cli::definition();
+    let mut command = (context.definition)();
     command.build();
     for word in &args.command {
         // What follows a command that has none of its own is about stacks, and is not explained.
@@ -44,7 +43,7 @@ fn elsewhere(args: &HelpArgs, context: &Context) -> Option<Error> {
     let follows = matches!(args.command.as_slice(), [one] if ["run", "run-all"].contains(&one.as_str()));
     let words = std::iter::once("infra").chain(args.command.iter().map(String::as_str));
     let line: Vec<OsString> = words.chain(follows.then_some("plan")).map(OsString::from).collect();
-    habits::correction(&line, &context.env, !context.terminal.has_person())
+    habits::correction(&line, context.definition, &context.env, !context.terminal.has_person())
 }
 
 fn unknown(word: &str, among: &clap::Command) -> Error {

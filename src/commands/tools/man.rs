@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::cli;
 use crate::commands::Context;
 use crate::error::{Exit, Result, io};
 
@@ -23,7 +22,7 @@ pub struct ManArgs {
 
 /// Runs the command.
 pub fn run(args: &ManArgs, context: &Context) -> Result<Exit> {
-    let mut command = cli::definition();
+    let mut command = (context.definition)();
     command.build();
     match &args.dir {
         None => context.terminal.data(&page(&command)),

@@ -16,9 +16,9 @@ pub(in crate::commands) use self::credential_files::credential_file_items;
 pub(super) use self::key_programs::key_programs;
 pub(super) use self::owners::owners;
 use self::tofu_data::tofu_data;
-use self::variables::is_harmless;
+use self::variables::only_tells_a_value;
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::engine;
 use crate::error::{Result, io};
 use crate::model::{Environment, Fingerprint, Project, PythonPlugins, Stack};
@@ -28,37 +28,37 @@ use crate::report::passphrase_prompt;
 use crate::secrets::{KeyTrust, Keyring};
 use crate::stacks::SettingsBook;
 use crate::tofu;
-use crate::trust::{Thing, ThingKind};
+use crate::trust::{TrustItem, TrustItemKind};
 
 /// Settings of tofu's command line that a tree may bring.
 const CLI_CONFIGS: [&str; 2] = [".terraformrc", ".tofurc"];
 
 /// Returns everything that the project brings.
-pub async fn items_of_project(project: &Project, context: &Context) -> Result<Vec<Thing>> {
-    let workspace = Workspace::load(context)?;
-    let stacks: Vec<&Stack> = workspace.stacks.iter().collect();
-    let mut things = plugin_items(project)?;
-    things.extend(items_of_run(project, &stacks, context).await?);
+pub async fn items_of_project(project: &Project, context: &Context) -> Result<Vec<TrustItem>> {
+    let loaded = LoadedProject::load(context)?;
+    let stacks: Vec<&Stack> = loaded.stacks.iter().collect();
+    let mut items = plugin_items(project)?;
+    items.extend(items_of_run(project, &stacks, context).await?);
     let prompt = passphrase_prompt(context.asking());
-    let keyring = Keyring::load(workspace.key_places(context, KeyTrust::NONE), &prompt).await;
-    things.extend(key_items(project, &stacks, &keyring)?);
-    things.sort();
-    things.dedup_by(|a, b| a.is_same(b));
-    Ok(things)
+    let keyring = Keyring::load(loaded.key_places(context, KeyTrust::NONE), &prompt).await;
+    items.extend(key_items(project, &stacks, &keyring)?);
+    items.sort();
+    items.dedup_by(|a, b| a.is_same(b));
+    Ok(items)
 }
 
 /// Returns what counts whenever tofu is to be run.
-pub async fn items_of_run(project: &Project, stacks: &[&Stack], context: &Context) -> Result<Vec<Thing>> {
-    let mut things = binary_items(project, &context.env)?;
-    things.extend(variables(project, stacks));
-    things.extend(cli_configs(project, stacks)?);
-    things.extend(credential_file_items(project, stacks, &context.env)?);
-    things.extend(tofu_data(project, stacks, context).await?);
-    Ok(things)
+pub async fn items_of_run(project: &Project, stacks: &[&Stack], context: &Context) -> Result<Vec<TrustItem>> {
+    let mut items = binary_items(project, &context.env)?;
+    items.extend(variables(project, stacks));
+    items.extend(cli_configs(project, stacks)?);
+    items.extend(credential_file_items(project, stacks, &context.env)?);
+    items.extend(tofu_data(project, stacks, context).await?);
+    Ok(items)
 }
 
 /// Python code that `configure` would run; what `infra.yaml` denies never runs.
-pub fn plugin_items(project: &Project) -> Result<Vec<Thing>> {
+pub fn plugin_items(project: &Project) -> Result<Vec<TrustItem>> {
     if project.configure.python_plugins == Some(PythonPlugins::Deny) {
         return Ok(Vec::new());
     }
@@ -71,24 +71,25 @@ pub fn plugin_items(project: &Project) -> Result<Vec<Thing>> {
     Ok(found.iter().map(plugin_item).collect())
 }
 
-/// Returns the thing that plugins are.
-pub fn plugin_item(plugins: &plugin::Plugins) -> Thing {
+/// Returns the item that plugins are.
+pub fn plugin_item(plugins: &plugin::Plugins) -> TrustItem {
     let files: Vec<String> = plugins.files().iter().map(|file| format!("`{file}`")).collect();
-    Thing::new(ThingKind::PythonPlugin, files.join(", "), plugins.plugin_hash()).from("makejinja.toml")
+    TrustItem::new(TrustItemKind::PythonPlugin, files.join(", "), plugins.plugin_hash())
+        .from("makejinja.toml")
 }
 
 /// A `tofu.binary` below the root; one on PATH or outside is the person's own.
-pub fn binary_items(project: &Project, env: &Environment) -> Result<Vec<Thing>> {
+pub fn binary_items(project: &Project, env: &Environment) -> Result<Vec<TrustItem>> {
     let Some(path) = tofu::named_path(&project.root, &project.tofu, env) else { return Ok(Vec::new()) };
     if !is_below(&project.root, &path) || !path.is_file() {
         return Ok(Vec::new());
     }
     let name = project.relative(&path).display().to_string();
-    Ok(vec![Thing::new(ThingKind::TofuBinary, name, digest(&path)?)])
+    Ok(vec![TrustItem::new(TrustItemKind::TofuBinary, name, digest(&path)?)])
 }
 
 /// Variables of `env:` that can do more than tell tofu or a provider a value, of those that the stacks get.
-fn variables(project: &Project, stacks: &[&Stack]) -> Vec<Thing> {
+fn variables(project: &Project, stacks: &[&Stack]) -> Vec<TrustItem> {
     let book = SettingsBook::of(project);
     let given: BTreeSet<(String, String)> =
         stacks.iter().flat_map(|stack| book.settings_for(&stack.id).env).collect();
@@ -100,11 +101,11 @@ fn variables(project: &Project, stacks: &[&Stack]) -> Vec<Thing> {
         settings.env.iter().map(move |(name, value)| (name, value, pattern.clone()))
     });
     let odd = all.filter(|(name, value, _)| {
-        !is_harmless(name) && given.contains(&((*name).clone(), (*value).clone()))
+        !only_tells_a_value(name) && given.contains(&((*name).clone(), (*value).clone()))
     });
     odd.map(|(name, value, pattern)| {
         let digest = Fingerprint::of([value.as_bytes(), pattern.as_bytes()]);
-        Thing::new(ThingKind::Variable, name, digest.to_string())
+        TrustItem::new(TrustItemKind::Variable, name, digest.to_string())
             .from(format!("infra.yaml, stacks: \"{pattern}\""))
     })
     .collect()
@@ -113,46 +114,46 @@ fn variables(project: &Project, stacks: &[&Stack]) -> Vec<Thing> {
 /// Settings of tofu's command line in the tree: they can name programs and where providers come from.
 ///
 /// A file that the caller's `TF_CLI_CONFIG_FILE` names is the caller's word.
-fn cli_configs(project: &Project, stacks: &[&Stack]) -> Result<Vec<Thing>> {
+fn cli_configs(project: &Project, stacks: &[&Stack]) -> Result<Vec<TrustItem>> {
     let folders = stacks.iter().map(|stack| project.root.join(&stack.path));
     let folders: BTreeSet<PathBuf> = folders.chain([project.root.clone()]).collect();
     let paths = folders.iter().flat_map(|dir| CLI_CONFIGS.map(|name| dir.join(name)));
-    let thing = |path: PathBuf| {
+    let item = |path: PathBuf| {
         let name = project.relative(&path).display().to_string();
-        Ok(Thing::new(ThingKind::CliConfig, name, digest(&path)?))
+        Ok(TrustItem::new(TrustItemKind::CliConfig, name, digest(&path)?))
     };
-    paths.filter(|path| path.is_file()).map(thing).collect()
+    paths.filter(|path| path.is_file()).map(item).collect()
 }
 
 /// What opens files and states: keys outside of the project that its encrypted files need, the program
 /// that prints their password, and programs that stacks name for the keys of their states.
-pub fn key_items(project: &Project, stacks: &[&Stack], keyring: &Keyring<'_>) -> Result<Vec<Thing>> {
-    let mut things = key_programs(project, stacks)?;
+pub fn key_items(project: &Project, stacks: &[&Stack], keyring: &Keyring<'_>) -> Result<Vec<TrustItem>> {
+    let mut items = key_programs(project, stacks)?;
     // Most of the time there is nothing to ask about, and no file has to be read twice.
     if !keyring.withholds() {
-        return Ok(things);
+        return Ok(items);
     }
     let program = keyring.password_program();
     for file in engine::secret_files_of(project, stacks)? {
         for key in keyring.withheld_for(&file) {
             let path = program.as_ref().filter(|path| path.display().to_string() == key.identity);
-            things.push(match path {
+            items.push(match path {
                 Some(path) => program_item(&project.root, path)?,
                 None => {
                     let digest = Fingerprint::of([key.identity.as_bytes()]).to_string();
-                    Thing::new(ThingKind::Key, key.name, digest).from(key.place)
+                    TrustItem::new(TrustItemKind::Key, key.name, digest).from(key.place)
                 }
             });
         }
     }
-    things.sort();
-    things.dedup_by(|a, b| a.is_same(b));
-    Ok(things)
+    items.sort();
+    items.dedup_by(|a, b| a.is_same(b));
+    Ok(items)
 }
 
-pub(super) fn program_item(root: &Path, path: &Path) -> Result<Thing> {
+pub(super) fn program_item(root: &Path, path: &Path) -> Result<TrustItem> {
     let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
-    Ok(Thing::new(ThingKind::PasswordProgram, name, digest(path)?))
+    Ok(TrustItem::new(TrustItemKind::PasswordProgram, name, digest(path)?))
 }
 
 /// Returns whether a path lies below the root, as it is written or with every link followed.

@@ -9,13 +9,13 @@ use crate::commands::Context;
 use crate::error::{Error, Kind, Result};
 use crate::model::{Project, quoted};
 use crate::report::{Asking, Terminal, Tone, confirm};
-use crate::trust::{Consent, Consents, Thing, ThingKind, TrustWord, UNTRUSTED};
+use crate::trust::{Consent, Consents, TrustItem, TrustItemKind, TrustWord, UNTRUSTED};
 
 /// Goes on only if the project is trusted with what is needed now.
 ///
 /// Whoever is asked is asked about everything that the project brings, so that the next
 /// command does not ask again.
-pub async fn require(project: &Project, needed: Vec<Thing>, context: &Context) -> Result<()> {
+pub async fn require(project: &Project, needed: Vec<TrustItem>, context: &Context) -> Result<()> {
     let open = untrusted(&project.root, needed, context)?;
     if open.is_empty() {
         return Ok(());
@@ -24,7 +24,7 @@ pub async fn require(project: &Project, needed: Vec<Thing>, context: &Context) -
     let consent = known(&project.root, context)?;
     let mut all = uncovered(items_of_project(project, context).await?, consent.as_ref());
     all.extend(
-        open.into_iter().filter(|thing| !all.iter().any(|other| other.is_same(thing))).collect::<Vec<_>>(),
+        open.into_iter().filter(|item| !all.iter().any(|other| other.is_same(item))).collect::<Vec<_>>(),
     );
     show(&terminal, project, &all, consent.as_ref());
     if !answered(context, confirm(&terminal, "Trust this project with it?")).await? {
@@ -34,17 +34,17 @@ pub async fn require(project: &Project, needed: Vec<Thing>, context: &Context) -
     Ok(())
 }
 
-/// Returns which of the things nobody said yes to yet.
-pub fn untrusted(root: &Path, needed: Vec<Thing>, context: &Context) -> Result<Vec<Thing>> {
+/// Returns which of the items nobody said yes to yet.
+pub fn untrusted(root: &Path, needed: Vec<TrustItem>, context: &Context) -> Result<Vec<TrustItem>> {
     if needed.is_empty() || context.trust.covers(root) {
         return Ok(Vec::new());
     }
     Ok(uncovered(needed, known(root, context)?.as_ref()))
 }
 
-/// Returns the things that a consent does not cover.
-pub fn uncovered(things: Vec<Thing>, consent: Option<&Consent>) -> Vec<Thing> {
-    things.into_iter().filter(|thing| !consent.is_some_and(|consent| consent.covers(thing))).collect()
+/// Returns the items that a consent does not cover.
+pub fn uncovered(items: Vec<TrustItem>, consent: Option<&Consent>) -> Vec<TrustItem> {
+    items.into_iter().filter(|item| !consent.is_some_and(|consent| consent.covers(item))).collect()
 }
 
 /// Waits for an answer; a request to stop is none.
@@ -70,40 +70,40 @@ fn known(root: &Path, context: &Context) -> Result<Option<Consent>> {
 }
 
 /// Told even when quiet: nobody can say yes to what was not named.
-fn show(terminal: &Terminal, project: &Project, things: &[Thing], consent: Option<&Consent>) {
+fn show(terminal: &Terminal, project: &Project, items: &[TrustItem], consent: Option<&Consent>) {
     let root = project.root.display();
-    let only_keys = things.iter().all(|thing| thing.kind == ThingKind::Key);
+    let only_keys = items.iter().all(|item| item.kind == TrustItemKind::Key);
     let what = if only_keys { "needs keys of yours" } else { "brings something of its own to run" };
     let trust = terminal.paint(Tone::Warn, "trust");
     terminal.alert(&format!("{trust}: `{root}` {what}:"));
-    for thing in things {
-        terminal.alert(&format!("  · {}{}", thing.words(), since(thing, consent)));
+    for item in items {
+        terminal.alert(&format!("  · {}{}", item.words(), since(item, consent)));
     }
 }
 
-/// Says that a thing is not what was said yes to.
-fn since(thing: &Thing, consent: Option<&Consent>) -> &'static str {
-    if consent.is_some_and(|consent| consent.knows(thing)) { " (changed since your yes)" } else { "" }
+/// Says that an item is not what was said yes to.
+fn since(item: &TrustItem, consent: Option<&Consent>) -> &'static str {
+    if consent.is_some_and(|consent| consent.knows(item)) { " (changed since your yes)" } else { "" }
 }
 
 /// A yes that cannot be kept still holds for this call.
-fn remember(project: &Project, things: &[Thing], context: &Context) {
+fn remember(project: &Project, items: &[TrustItem], context: &Context) {
     let kept = Consents::of(&context.env)
-        .and_then(|consents| consents.allow(&project.root, things, context.clock.now()));
+        .and_then(|consents| consents.allow(&project.root, items, context.clock.now()));
     if let Err(error) = kept {
         let warning = context.terminal.paint(Tone::Warn, "warning");
         context.terminal.note(&format!("{warning}: the yes cannot be remembered: {}", error.message()));
     }
 }
 
-/// Makes the error of a project that is not trusted with these things.
-pub(super) fn refused(project: &Project, things: &[Thing], context: &Context) -> Error {
+/// Makes the error of a project that is not trusted with these items.
+pub(super) fn refused(project: &Project, items: &[TrustItem], context: &Context) -> Error {
     let root = project.root.display().to_string();
     let consent = known(&project.root, context).ok().flatten();
     let error = Error::new(Kind::Refused, format!("`{root}` is not trusted, and this needs it to be"))
         .code(UNTRUSTED);
-    let error = things.iter().fold(error, |error, thing| {
-        error.detail(format!("it {}{}", thing.words(), since(thing, consent.as_ref())))
+    let error = items.iter().fold(error, |error, item| {
+        error.detail(format!("it {}{}", item.words(), since(item, consent.as_ref())))
     });
     with_ways_to_trust(error, project, context)
 }

@@ -22,12 +22,12 @@ use crate::state::StateName;
 
 /// A copy as it travels.
 #[derive(Debug, Deserialize, Serialize)]
-struct Parcel {
-    files: Vec<ParcelFile>,
+struct CopyArchive {
+    files: Vec<ArchivedFile>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct ParcelFile {
+struct ArchivedFile {
     path: PathBuf,
     #[serde(default)]
     executable: bool,
@@ -104,7 +104,8 @@ pub async fn fetch_copies(session: &Session) -> Result<()> {
 pub async fn file_of(session: &Session, stack: &Stack, path: &Path) -> Result<Option<Vec<u8>>> {
     let Some(home) = shared_home(session, stack)? else { return Ok(None) };
     let Some(parcel) = home.copy().await? else { return Ok(None) };
-    let parcel: Parcel = serde_json::from_slice(&parcel).map_err(|error| broken(&stack.id).because(error))?;
+    let parcel: CopyArchive =
+        serde_json::from_slice(&parcel).map_err(|error| broken(&stack.id).because(error))?;
     let file = parcel.files.iter().find(|file| file.path == path);
     let decoded = file.map(|file| STANDARD.decode(&file.content));
     decoded.transpose().map_err(|error| broken(&stack.id).because(error))
@@ -132,7 +133,7 @@ async fn is_ours(session: &Session, name: &StateName) -> Result<bool> {
     Ok(status.other_project(&session.project).is_none())
 }
 
-fn pack(home: &Path) -> Result<Parcel> {
+fn pack(home: &Path) -> Result<CopyArchive> {
     let mut files = Vec::new();
     let mut folders = vec![home.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -146,12 +147,12 @@ fn pack(home: &Path) -> Result<Parcel> {
         }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(Parcel { files })
+    Ok(CopyArchive { files })
 }
 
-fn packed(home: &Path, file: &Path) -> Result<ParcelFile> {
+fn packed(home: &Path, file: &Path) -> Result<ArchivedFile> {
     let bytes = std::fs::read(file).map_err(io("read", file))?;
-    Ok(ParcelFile {
+    Ok(ArchivedFile {
         path: file.strip_prefix(home).unwrap_or(file).to_owned(),
         executable: crate::process::is_executable(file),
         content: STANDARD.encode(bytes),
@@ -159,7 +160,7 @@ fn packed(home: &Path, file: &Path) -> Result<ParcelFile> {
 }
 
 fn unpack(parcel: &[u8], id: &StackId, session: &Session) -> Result<()> {
-    let parcel: Parcel = serde_json::from_slice(parcel).map_err(|error| broken(id).because(error))?;
+    let parcel: CopyArchive = serde_json::from_slice(parcel).map_err(|error| broken(id).because(error))?;
     replace_copy(&session.project, id, |fresh| {
         for file in &parcel.files {
             if !is_safe(&file.path) {

@@ -1,7 +1,7 @@
 //! A call of tofu whose output is captured: whether it succeeded, and what it said if not.
 
 use super::failure::{ending, kind_of};
-use super::left_behind::way_along;
+use super::left_behind::migration_command;
 use super::stop::Stop;
 use crate::engine::session::Session;
 use crate::engine::variables::encryption_origins;
@@ -80,12 +80,17 @@ impl FramedError {
 
     fn hints(&self, session: &Session, id: &StackId) -> Vec<String> {
         let Ok(stack) = session.stack(id) else { return Vec::new() };
-        let way_along = way_along(&session.project, &session.env, stack);
+        let migration_command = migration_command(&session.project, &session.env, stack);
         let own = encryption_origins(session, stack);
         let own_encryption = own.as_deref();
         hints_for(
             &self.0,
-            HintContext { stack: id, path: &stack.path, way_along: &way_along, own_encryption },
+            HintContext {
+                stack: id,
+                path: &stack.path,
+                migration_command: &migration_command,
+                own_encryption,
+            },
         )
     }
 }

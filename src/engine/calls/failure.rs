@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 
 use jiff::Timestamp;
 
-use super::left_behind::way_along;
+use super::left_behind::migration_command;
 use super::stop::{Stop, code_of, joined};
 use super::unsaved_state::{unsaved_state, way_to_save};
 use super::watch::Watched;
@@ -40,15 +40,20 @@ pub async fn explain(session: &Session, stack: &Stack, watched: &Watched) -> Sto
         return Stop::Interrupted;
     }
     let errors: Vec<&Diagnostic> = watched.output.errors().collect();
-    let Some(first) = errors.first() else { return Stop::Failed(wordless(watched, left_lock)) };
+    let Some(first) = errors.first() else { return Stop::Failed(without_messages(watched, left_lock)) };
     let cause = cause_of(first);
     if tells_of_a_held_lock(first) {
         return locked(session, stack, first).await.into();
     }
-    let way_along = way_along(&session.project, &session.env, stack);
+    let migration_command = migration_command(&session.project, &session.env, stack);
     let own = encryption_origins(session, stack);
     let own_encryption = own.as_deref();
-    let context = HintContext { stack: &stack.id, path: &stack.path, way_along: &way_along, own_encryption };
+    let context = HintContext {
+        stack: &stack.id,
+        path: &stack.path,
+        migration_command: &migration_command,
+        own_encryption,
+    };
     let mut hints: Vec<String> =
         unsaved_state(session, stack).await.map(|_| way_to_save(&stack.id)).into_iter().collect();
     for hint in errors.iter().flat_map(|diagnostic| hints_for(diagnostic, context)) {
@@ -65,7 +70,7 @@ pub async fn explain(session: &Session, stack: &Stack, watched: &Watched) -> Sto
 }
 
 /// Describes a tofu that failed without a diagnostic: a crash, or a kill from outside.
-fn wordless(watched: &Watched, left_lock: bool) -> StackError {
+fn without_messages(watched: &Watched, left_lock: bool) -> StackError {
     let tail = watched.output.stderr.iter().map(Safe::as_str).collect::<Vec<_>>().join("\n");
     let lock = left_lock.then_some("its lock was released").into_iter();
     let detail = Some(tail.as_str()).filter(|tail| !tail.is_empty()).into_iter().chain(lock);
@@ -132,8 +137,12 @@ async fn locked(session: &Session, stack: &Stack, diagnostic: &Diagnostic) -> Er
         }
         _ => {
             let error = Error::locked(format!("state of `{}` is locked", stack.id));
-            let context =
-                HintContext { stack: &stack.id, path: &stack.path, way_along: "", own_encryption: None };
+            let context = HintContext {
+                stack: &stack.id,
+                path: &stack.path,
+                migration_command: "",
+                own_encryption: None,
+            };
             let error = error.detail(diagnostic.detail.clone());
             hints_for(diagnostic, context).into_iter().fold(error, Error::hint)
         }

@@ -56,7 +56,7 @@ pub fn left_behind(project: &Project, env: &Environment, stack: &Stack) -> Optio
 }
 
 /// Returns the command that brings the state of a stack to where its block says that it is.
-pub fn way_along(project: &Project, env: &Environment, stack: &Stack) -> String {
+pub fn migration_command(project: &Project, env: &Environment, stack: &Stack) -> String {
     let id = quoted(stack.id.as_str());
     match (left_behind(project, env, stack), target(&stack.backend)) {
         // One block is that of all workspaces, so that infra does not write another.

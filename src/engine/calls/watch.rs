@@ -8,7 +8,7 @@ use std::process::ExitStatus;
 
 use super::lock_wait::LockWait;
 use super::stop::Stop;
-use super::working_notes::{forget_the_dead, notes_for};
+use super::working_notes::{forget_ended_children, notes_for};
 use crate::engine::session::Session;
 use crate::error::Result;
 use crate::events::RunEvent;
@@ -63,7 +63,7 @@ impl TofuOutput {
 
 /// When what tofu says is told.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Telling {
+pub enum WhenToShow {
     /// As it comes.
     AtOnce,
     /// When tofu has ended and all that must be masked is known.
@@ -77,7 +77,7 @@ pub async fn watch(
     step: Step,
     call: Invocation,
 ) -> Result<Watched, Stop> {
-    Ok(listen(session, (stack, step), call, Telling::AtOnce).await?.tell())
+    Ok(listen(session, (stack, step), call, WhenToShow::AtOnce).await?.tell())
 }
 
 /// Runs a tofu call of a stack to its end; what was held back is still to be told.
@@ -85,8 +85,8 @@ pub async fn listen<'a>(
     session: &'a Session,
     (stack, step): (&'a StackId, Step),
     call: Invocation,
-    telling: Telling,
-) -> Result<Listened<'a>, Stop> {
+    telling: WhenToShow,
+) -> Result<EndedCall<'a>, Stop> {
     if session.interrupts.any() {
         return Err(Stop::Interrupted);
     }
@@ -112,9 +112,9 @@ pub async fn listen<'a>(
         never = reader.lock.tell_holders(session, stack) => match never {},
     };
     if takes_locks && (status.success() || says_changes(step, status)) {
-        forget_the_dead(&session.project, stack);
+        forget_ended_children(&session.project, stack);
     }
-    Ok(Listened { status, reader })
+    Ok(EndedCall { status, reader })
 }
 
 /// Returns whether a plan ended with the exit code of one that changes something.
@@ -123,12 +123,12 @@ pub fn says_changes(step: Step, status: ExitStatus) -> bool {
 }
 
 /// A tofu that has ended, before what was held back of its words is told.
-pub struct Listened<'a> {
+pub struct EndedCall<'a> {
     pub status: ExitStatus,
     reader: OutputReader<'a>,
 }
 
-impl Listened<'_> {
+impl EndedCall<'_> {
     /// Leaves untold what is held back of tofu's text for people; its messages say what went wrong.
     pub fn forget_text(&self) {
         self.reader.held.borrow_mut().retain(|(stream, line)| self.reader.is_message(*stream, line));
@@ -147,7 +147,7 @@ struct OutputReader<'a> {
     session: &'a Session,
     stack: &'a StackId,
     step: Step,
-    telling: Telling,
+    telling: WhenToShow,
     output: RefCell<TofuOutput>,
     held: RefCell<Vec<(Stream, Raw)>>,
     lock: LockWait,
@@ -164,7 +164,7 @@ impl OutputReader<'_> {
             self.session.events.emit(RunEvent::LockTaken { stack, step });
         }
         let progress = progress.is_some();
-        if self.telling == Telling::AtOnce || progress {
+        if self.telling == WhenToShow::AtOnce || progress {
             self.take(stream, &line);
         } else {
             self.held.borrow_mut().push((stream, line));

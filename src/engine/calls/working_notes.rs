@@ -54,8 +54,8 @@ fn notes_of(project: &Project, stack: &StackId) -> PathBuf {
 }
 
 /// Forgets tofu processes that ended without us: somebody got through since, so their lock is gone.
-pub(super) fn forget_the_dead(project: &Project, stack: &StackId) {
-    ChildNote::forget_the_dead(&notes_of(project, stack));
+pub(super) fn forget_ended_children(project: &Project, stack: &StackId) {
+    ChildNote::forget_ended_children(&notes_of(project, stack));
 }
 
 /// Returns whether the holder of a stack's lock is still at work.

@@ -1,6 +1,6 @@
 //! Who leads the stacks of one run: what is to be done, and what became of it so far.
 //!
-//! What is done with each stack is in `alone` and `changing`, how each ends in `finishing`.
+//! What is done with each stack is in `independent` and `ordered`, how each ends in `finish`.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use crate::model::{RunPlan, StackId, StackReport, StackRun};
 
 /// Which edges hold stacks back.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Edges {
+pub enum HeldBackBy {
     /// Those of the plan of the run: declared ones and layers.
     Kept,
     /// None.
@@ -42,7 +42,7 @@ pub struct Conductor<'a> {
 
 impl<'a> Conductor<'a> {
     /// Tells that the run begins.
-    pub fn begin(session: &'a Session, plan: &'a RunPlan, options: &'a RunOptions) -> Self {
+    pub(super) fn new(session: &'a Session, plan: &'a RunPlan, options: &'a RunOptions) -> Self {
         let started = session.clock.now();
         let runs: Vec<&StackRun> = plan.stacks().collect();
         session.events.emit(RunEvent::RunStarted {
@@ -65,12 +65,12 @@ impl<'a> Conductor<'a> {
     }
 
     /// Makes a schedule of all stacks.
-    pub fn schedule(&self, edges: Edges) -> Schedule {
+    pub fn schedule(&self, edges: HeldBackBy) -> Schedule {
         let usual = usual_seconds(self.options);
         let task = |run: &&StackRun| Task {
             after: match edges {
-                Edges::Kept => run.after.iter().filter_map(|id| self.numbers.get(id).copied()).collect(),
-                Edges::Ignored => Vec::new(),
+                HeldBackBy::Kept => run.after.iter().filter_map(|id| self.numbers.get(id).copied()).collect(),
+                HeldBackBy::Ignored => Vec::new(),
             },
             pool: run.pool.clone(),
             seconds: self.options.durations.get(&run.stack.id).copied().unwrap_or(usual),

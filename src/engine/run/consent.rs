@@ -6,7 +6,7 @@
 
 /// What is known about a plan when its turn comes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Consent {
+pub(super) struct PlanConsent {
     /// Whether it does nothing but what was shown.
     pub as_shown: bool,
     /// Whether a person of this run was shown it, and said yes.
@@ -19,9 +19,9 @@ pub(super) struct Consent {
     pub protected: bool,
 }
 
-impl Consent {
+impl PlanConsent {
     /// Returns whether the plan may be applied without a further question.
-    pub const fn is_settled(self) -> bool {
+    pub const fn needs_no_question(self) -> bool {
         (self.as_shown && self.asked) || (!self.protected && (self.given || self.reviewed))
     }
 }
@@ -30,30 +30,30 @@ impl Consent {
 mod tests {
     use super::*;
 
-    const NOBODY: Consent =
-        Consent { as_shown: false, asked: false, reviewed: false, given: false, protected: false };
+    const NOBODY: PlanConsent =
+        PlanConsent { as_shown: false, asked: false, reviewed: false, given: false, protected: false };
 
     #[test]
     fn a_plan_that_nobody_saw_is_not_settled() {
-        assert!(!NOBODY.is_settled());
-        assert!(!Consent { asked: true, ..NOBODY }.is_settled());
-        assert!(!Consent { as_shown: true, ..NOBODY }.is_settled());
+        assert!(!NOBODY.needs_no_question());
+        assert!(!PlanConsent { asked: true, ..NOBODY }.needs_no_question());
+        assert!(!PlanConsent { as_shown: true, ..NOBODY }.needs_no_question());
     }
 
     #[test]
     fn what_was_reviewed_approved_or_allowed_beforehand_is_settled() {
-        assert!(Consent { reviewed: true, ..NOBODY }.is_settled());
-        assert!(Consent { as_shown: true, asked: true, ..NOBODY }.is_settled());
-        assert!(Consent { given: true, ..NOBODY }.is_settled());
+        assert!(PlanConsent { reviewed: true, ..NOBODY }.needs_no_question());
+        assert!(PlanConsent { as_shown: true, asked: true, ..NOBODY }.needs_no_question());
+        assert!(PlanConsent { given: true, ..NOBODY }.needs_no_question());
     }
 
     #[test]
     fn a_protected_stack_needs_a_yes_to_what_was_shown() {
-        let protected = Consent { reviewed: true, given: true, protected: true, ..NOBODY };
+        let protected = PlanConsent { reviewed: true, given: true, protected: true, ..NOBODY };
 
-        assert!(!protected.is_settled());
-        assert!(!Consent { as_shown: true, ..protected }.is_settled());
-        assert!(!Consent { asked: true, ..protected }.is_settled());
-        assert!(Consent { as_shown: true, asked: true, ..protected }.is_settled());
+        assert!(!protected.needs_no_question());
+        assert!(!PlanConsent { as_shown: true, ..protected }.needs_no_question());
+        assert!(!PlanConsent { asked: true, ..protected }.needs_no_question());
+        assert!(PlanConsent { as_shown: true, asked: true, ..protected }.needs_no_question());
     }
 }

@@ -1,40 +1,53 @@
-//! Commands in which every stack stands alone: init, validate, plan, drift, test.
+//! Commands in which no stack waits for another: init, validate, plan, drift, test.
 //!
 //! No stack waits for another here. Only the result of a plan may wait: whether it is
 //! provisional is known when the stacks it takes values from are planned.
 
-use super::conductor::{Conductor, Edges};
+use super::begin_and_end::lead;
+use super::conductor::{Conductor, HeldBackBy};
 use super::finish::{report, seconds};
-use super::options::WhenToInit;
-use super::side_by_side::{Turn, work_through};
+use super::options::{RunOptions, WhenToInit};
+use super::side_by_side::{TurnEnd, work_through};
 use crate::engine::calls::Retries;
+use crate::engine::session::Session;
 use crate::engine::stack::Planned;
-use crate::model::{RunCommand, StackId, StackReport, StackResult, StackRun};
+use crate::engine::state_check::StateCheck;
+use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackReport, StackResult, StackRun};
 use crate::tofu::call::PlanMode;
 use crate::tofu::tells_of_missing_state;
 
+/// Makes a plan of a run happen whose stacks do not wait for each other.
+pub async fn run_independently(
+    session: &Session,
+    plan: &RunPlan,
+    options: &RunOptions,
+    check: StateCheck,
+) -> RunReport {
+    lead((session, plan), options, check, async |conductor| conductor.run_each().await).await
+}
+
 impl<'a> Conductor<'a> {
     /// Does the command for every stack, in any order.
-    pub async fn each_alone(&self) {
-        let mut schedule = self.schedule(Edges::Ignored);
-        work_through(&mut schedule, |index| self.alone(self.runs[index])).await;
+    async fn run_each(&self) {
+        let mut schedule = self.schedule(HeldBackBy::Ignored);
+        work_through(&mut schedule, |index| self.run_one(self.runs[index])).await;
     }
 
-    async fn alone(&self, run: &'a StackRun) -> Turn {
+    async fn run_one(&self, run: &'a StackRun) -> TurnEnd {
         let since = self.session.clock.now();
         if self.tally.borrow().result_of(&run.stack.id).is_some() {
-            return Turn::Ended;
+            return TurnEnd::Ended;
         }
         if self.is_held_back(run, since) {
             self.release_held();
-            return Turn::Ended;
+            return TurnEnd::Ended;
         }
         let mut report = self.outcome(run).await;
         report.duration_s = seconds(since, self.session.clock.now());
         report.tests = self.session.progress.of(&run.stack.id).and_then(|progress| progress.tests);
         self.held.borrow_mut().push(report);
         self.release_held();
-        Turn::Ended
+        TurnEnd::Ended
     }
 
     async fn outcome(&self, run: &'a StackRun) -> StackReport {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::engine::bundle::BundleUse;
-use crate::model::{StackId, Staying};
+use crate::model::{RemainingStacks, StackId};
 use crate::tofu::call::PlanMode;
 
 /// Who says yes before anything is changed.
@@ -54,7 +54,7 @@ pub struct RunOptions {
     /// What the user wrote after `--`.
     pub extra: Vec<String>,
     /// What stays although what is below it is destroyed.
-    pub staying: Staying,
+    pub remaining: RemainingStacks,
     /// Whether the whole text of a saved plan is wanted, as of one that is made now.
     pub whole_plans: bool,
     /// Whether the attributes are shown that change in each resource.

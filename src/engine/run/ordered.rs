@@ -5,84 +5,24 @@
 //! was made before a stack below was applied is made again in its turn, and goes on
 //! without a question only if it does nothing but what was shown. What needs a new yes is
 //! set aside until nothing else can run. Where saved plans alone are applied, `saved_run`
-//! looks at all of them first. Who is asked, and what, is in `asking`. Begin at `plan_approve_apply`.
+//! looks at all of them first. Who is asked, and what, is in `question`. Begin at [`run_in_order`].
 
 use std::cell::RefCell;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use super::conductor::{Conductor, Edges};
-use super::consent::Consent;
-use super::options::Approval;
-use super::side_by_side::{Turn, work_through};
+use super::begin_and_end::lead;
+use super::conductor::{Conductor, HeldBackBy};
+use super::consent::PlanConsent;
+use super::options::{Approval, RunOptions};
+use super::pending_plan::{PendingPlan, PendingPlans, pending_where};
+use super::side_by_side::{TurnEnd, work_through};
 use crate::engine::calls::{Retries, Stop};
 use crate::engine::plan::SavedPlans;
-use crate::engine::stack::{Applied, Comparison, Fate, Planned, ShownPlan, StackLife, Upstream};
-use crate::engine::state_check::note_state;
-use crate::model::{PlanDifference, RunCommand, StackError, StackId, StackRun};
-
-/// What is kept of a stack between its turns: its plan, and what was said about it.
-#[derive(Debug, Default)]
-pub struct PendingPlan {
-    /// The plan, or why there is none.
-    pub outcome: Option<Result<Planned, Stop>>,
-    /// Whether it was made before the stacks below had their turn.
-    pub early: bool,
-    /// What somebody said yes to.
-    pub approved: Option<ShownPlan>,
-    /// Whether somebody said no.
-    pub declined: bool,
-    /// Whether the stack has its result already.
-    pub finished: bool,
-    /// Why its plan cannot be the last word yet, or is not the one that was shown.
-    pub note: Option<String>,
-    /// What of the plan was not shown before, if some of it was.
-    pub differences: Vec<PlanDifference>,
-    /// What went wrong before somebody had to be asked.
-    pub error: Option<StackError>,
-    /// What planning took; a person's thinking does not count.
-    pub spent: SignedDuration,
-}
-
-impl PendingPlan {
-    pub fn plan(&self) -> Option<&Planned> {
-        self.outcome.as_ref()?.as_ref().ok()
-    }
-
-    /// A plan that was made in its turn and is still here needs a yes.
-    fn is_set_aside(&self) -> bool {
-        !self.early && self.plan().is_some()
-    }
-
-    /// Keeps a plan until somebody was asked about it.
-    fn set_aside(&mut self, planned: Planned, compared: Option<&Comparison>, spent: SignedDuration) {
-        self.note = compared.and_then(Comparison::note);
-        self.differences = compared.map(|compared| compared.differences().to_vec()).unwrap_or_default();
-        (self.outcome, self.spent, self.early) = (Some(Ok(planned)), spent, false);
-    }
-
-    /// Whether its plan is not the one that somebody was shown.
-    fn differs(&self) -> bool {
-        !self.early && self.note.is_some()
-    }
-
-    /// Whether what will be done cannot be shown yet.
-    pub fn is_unknown(&self) -> bool {
-        self.outcome.is_some() && !self.has_changes() && self.note.is_some()
-    }
-
-    pub fn has_changes(&self) -> bool {
-        self.plan().is_some_and(|planned| !planned.record.is_empty())
-    }
-
-    /// Whether a person decides about it even where reviewed plans need no question: somebody else
-    /// made its plan.
-    pub fn is_for_a_person(&self) -> bool {
-        self.approved.is_some() || self.plan().is_some_and(|planned| planned.foreign)
-    }
-}
-
-pub(super) type PendingPlans = Vec<RefCell<PendingPlan>>;
+use crate::engine::session::Session;
+use crate::engine::stack::{Applied, Comparison, PlanDecision, Planned, StackLife, Upstream};
+use crate::engine::state_check::{StateCheck, note_state};
+use crate::model::{RunCommand, RunPlan, RunReport, StackId, StackRun};
 
 /// Which stack before another will change something.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,9 +33,19 @@ struct WaitsFor<'a> {
     below: Option<&'a StackId>,
 }
 
+/// Makes a plan of a run happen whose stacks wait for each other.
+pub async fn run_in_order(
+    session: &Session,
+    plan: &RunPlan,
+    options: &RunOptions,
+    check: StateCheck,
+) -> RunReport {
+    lead((session, plan), options, check, async |conductor| conductor.plan_approve_apply().await).await
+}
+
 impl<'a> Conductor<'a> {
     /// Plans, shows, asks and carries out.
-    pub async fn plan_approve_apply(&self) {
+    async fn plan_approve_apply(&self) {
         if self.runs.iter().all(|run| self.is_done(run)) {
             return;
         }
@@ -106,26 +56,27 @@ impl<'a> Conductor<'a> {
         match self.options.approval {
             Approval::Ask => {
                 self.look_ahead(&pending_plans).await;
-                self.ask_about(&those(&pending_plans, PendingPlan::has_changes), &pending_plans).await;
+                self.ask_about(&pending_where(&pending_plans, PendingPlan::has_changes), &pending_plans)
+                    .await;
             }
             Approval::Saved if !self.check_saved(&pending_plans).await => return,
             Approval::Saved | Approval::Given => {}
         }
-        let mut schedule = self.schedule(Edges::Kept);
+        let mut schedule = self.schedule(HeldBackBy::Kept);
         loop {
             work_through(&mut schedule, |index| self.turn(self.runs[index], &pending_plans[index])).await;
-            let open = those(&pending_plans, PendingPlan::is_set_aside);
+            let open = pending_where(&pending_plans, PendingPlan::is_set_aside);
             if open.is_empty() {
                 return;
             }
             self.ask_about(&open, &pending_plans).await;
-            open.into_iter().for_each(|index| schedule.take_up(index));
+            open.into_iter().for_each(|index| schedule.resume(index));
         }
     }
 
     /// Plans everything as it stands today.
     async fn look_ahead(&self, pending_plans: &PendingPlans) {
-        let mut schedule = self.schedule(Edges::Ignored);
+        let mut schedule = self.schedule(HeldBackBy::Ignored);
         work_through(&mut schedule, |index| self.plan_early(self.runs[index], &pending_plans[index])).await;
         let mut pending = vec![false; pending_plans.len()];
         for (index, run) in self.runs.iter().enumerate() {
@@ -149,16 +100,16 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    async fn plan_early(&self, run: &'a StackRun, pending: &RefCell<PendingPlan>) -> Turn {
+    async fn plan_early(&self, run: &'a StackRun, pending: &RefCell<PendingPlan>) -> TurnEnd {
         if self.session.interrupts.any() || pending.borrow().finished {
-            return Turn::Ended;
+            return TurnEnd::Ended;
         }
         let since = self.session.clock.now();
         let outcome = self.plan_now(run, None).await;
         let spent = self.session.clock.now().duration_since(since);
         *pending.borrow_mut() =
             PendingPlan { outcome: Some(outcome), early: true, spent, ..PendingPlan::default() };
-        Turn::Ended
+        TurnEnd::Ended
     }
 
     /// Finishes what needs no turn, and returns whether the stack will, or may, change something.
@@ -218,37 +169,37 @@ impl<'a> Conductor<'a> {
     }
 
     /// The turn of a stack: everything it waits for is done.
-    async fn turn(&self, run: &'a StackRun, pending: &RefCell<PendingPlan>) -> Turn {
+    async fn turn(&self, run: &'a StackRun, pending: &RefCell<PendingPlan>) -> TurnEnd {
         let since = self.since(pending);
         if pending.borrow().finished || self.is_kept_back(run, pending, since) {
             pending.borrow_mut().outcome = None;
-            return Turn::Ended;
+            return TurnEnd::Ended;
         }
         let planned = match self.plan_of_the_turn(run, pending).await {
             Ok(planned) if planned.record.is_empty() => {
                 self.finish_unchanged(run, &planned, since).await;
-                return Turn::Ended;
+                return TurnEnd::Ended;
             }
             Ok(planned) => planned,
             outcome => {
                 self.finish_unplanned(run, outcome, since).await;
-                return Turn::Ended;
+                return TurnEnd::Ended;
             }
         };
         if pending.borrow().declined {
             self.finish_unapproved(run, &planned, pending, since);
-            return Turn::Ended;
+            return TurnEnd::Ended;
         }
         let compared = self.compare(run, &planned, pending).await;
-        if !self.is_settled(run, &planned, compared.as_ref(), pending) {
+        if !self.needs_no_question(run, &planned, compared.as_ref(), pending) {
             self.set_aside(planned, compared.as_ref(), pending, since);
-            return Turn::SetAside;
+            return TurnEnd::SetAside;
         }
         let is_elsewhere = match self.bring_former_along(run).await {
             Ok(is_elsewhere) => is_elsewhere,
             Err(stop) => {
                 self.finish_stopped(run, stop, since);
-                return Turn::Ended;
+                return TurnEnd::Ended;
             }
         };
         let mode = planned.record.mode;
@@ -262,11 +213,11 @@ impl<'a> Conductor<'a> {
             Ok(Applied::Unsettled(left)) => {
                 self.set_aside(left.plan, Some(&left.comparison), pending, since);
                 pending.borrow_mut().error = Some(left.error);
-                return Turn::SetAside;
+                return TurnEnd::SetAside;
             }
             Err(stop) => self.finish_stopped(run, stop, since),
         }
-        Turn::Ended
+        TurnEnd::Ended
     }
 
     /// Finishes a stack that cannot begin, or cannot go on with what is left after an error.
@@ -330,7 +281,7 @@ impl<'a> Conductor<'a> {
         if let Some(note) = compared.note() {
             let given = self.options.approval == Approval::Given && !self.loses_protected(run, planned);
             let left = self.options.approval == Approval::Saved && !pending.borrow().is_for_a_person();
-            self.tell_differing(run, &compared, note, Fate { applied: given, left });
+            self.tell_differing(run, &compared, note, PlanDecision { applied: given, left });
         }
         Some(compared)
     }
@@ -362,7 +313,7 @@ impl<'a> Conductor<'a> {
         retries.run(async || life.plan_or_take_saved(upstream).await).await
     }
 
-    fn is_settled(
+    fn needs_no_question(
         &self,
         run: &StackRun,
         planned: &Planned,
@@ -370,7 +321,7 @@ impl<'a> Conductor<'a> {
         pending: &RefCell<PendingPlan>,
     ) -> bool {
         let as_shown = matches!(compared, Some(Comparison::Same));
-        let case = Consent {
+        let case = PlanConsent {
             as_shown,
             asked: pending.borrow().approved.is_some(),
             // Somebody of this run who was asked has the last word.
@@ -382,7 +333,7 @@ impl<'a> Conductor<'a> {
             given: self.options.approval == Approval::Given && !planned.foreign,
             protected: self.loses_protected(run, planned),
         };
-        case.is_settled()
+        case.needs_no_question()
     }
 
     pub fn loses_protected(&self, run: &StackRun, planned: &Planned) -> bool {
@@ -393,9 +344,4 @@ impl<'a> Conductor<'a> {
     fn since(&self, pending: &RefCell<PendingPlan>) -> Timestamp {
         self.session.clock.now().checked_sub(pending.borrow().spent).unwrap_or(self.started)
     }
-}
-
-/// Returns the stacks whose desks are so.
-pub(super) fn those(pending_plans: &PendingPlans, is_so: impl Fn(&PendingPlan) -> bool) -> Vec<usize> {
-    (0..pending_plans.len()).filter(|index| is_so(&pending_plans[*index].borrow())).collect()
 }

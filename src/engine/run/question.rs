@@ -5,7 +5,7 @@
 
 use super::conductor::Conductor;
 use super::options::Approval;
-use super::ordered::PendingPlans;
+use super::pending_plan::PendingPlans;
 use crate::engine::stack::Planned;
 use crate::error::Error;
 use crate::events::{Answer, Proposal, Question, RunEvent};
@@ -79,8 +79,8 @@ impl Conductor<'_> {
         let later = unknown.map(|index| self.proposal(index, pending_plans)).collect();
         match self.plan.command {
             RunCommand::Destroy => {
-                let (project, staying) = (self.plan.project.clone(), self.options.staying.clone());
-                Question::Destroy { proposals, project, staying }
+                let (project, remaining) = (self.plan.project.clone(), self.options.remaining.clone());
+                Question::Destroy { proposals, project, remaining }
             }
             _ => Question::Apply { proposals, later },
         }

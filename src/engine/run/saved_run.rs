@@ -8,10 +8,10 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use super::conductor::{Conductor, Edges};
+use super::conductor::{Conductor, HeldBackBy};
 use super::finish::report;
-use super::ordered::{PendingPlan, PendingPlans, those};
-use super::side_by_side::{Turn, work_through};
+use super::pending_plan::{PendingPlan, PendingPlans, pending_where};
+use super::side_by_side::{TurnEnd, work_through};
 use crate::engine::bundle::BundleUse;
 use crate::engine::calls::{Retries, Stop};
 use crate::engine::plan::SavedPlans;
@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::model::{StackId, StackReport, StackResult, StackRun};
 
 /// How a stack stands before anything is applied.
-enum Standing {
+enum SavedPlanState {
     /// It has a plan that fits.
     Ready(Box<Planned>),
     /// Its plan was carried out by an earlier run.
@@ -31,19 +31,20 @@ enum Standing {
     Deferred(String),
 }
 
-type Looked = Result<Standing, Stop>;
+type CheckedPlan = Result<SavedPlanState, Stop>;
 
 impl<'a> Conductor<'a> {
     /// Looks at all saved plans; returns whether any may be applied.
     pub async fn check_saved(&self, pending_plans: &PendingPlans) -> bool {
-        let looked: Vec<RefCell<Option<Looked>>> = pending_plans.iter().map(|_| RefCell::default()).collect();
-        let mut schedule = self.schedule(Edges::Ignored);
+        let looked: Vec<RefCell<Option<CheckedPlan>>> =
+            pending_plans.iter().map(|_| RefCell::default()).collect();
+        let mut schedule = self.schedule(HeldBackBy::Ignored);
         work_through(&mut schedule, |index| self.look_at(self.runs[index], &looked[index])).await;
         if self.session.interrupts.any() {
             // Each is told in its turn.
             return true;
         }
-        let looked: Vec<Option<Looked>> = looked.into_iter().map(RefCell::into_inner).collect();
+        let looked: Vec<Option<CheckedPlan>> = looked.into_iter().map(RefCell::into_inner).collect();
         let unfit = looked.iter().position(|one| matches!(one, Some(Err(_))));
         if let Some(unfit) = unfit {
             self.refuse_all(looked, self.runs[unfit]);
@@ -58,22 +59,22 @@ impl<'a> Conductor<'a> {
         let foreign = |pending: &PendingPlan| {
             pending.has_changes() && pending.plan().is_some_and(|planned| planned.foreign)
         };
-        self.ask_about(&those(pending_plans, foreign), pending_plans).await;
+        self.ask_about(&pending_where(pending_plans, foreign), pending_plans).await;
         true
     }
 
-    async fn look_at(&self, run: &'a StackRun, looked: &RefCell<Option<Looked>>) -> Turn {
+    async fn look_at(&self, run: &'a StackRun, looked: &RefCell<Option<CheckedPlan>>) -> TurnEnd {
         if !self.session.interrupts.any() && !self.is_done(run) {
             let standing = self.life(run).standing().await;
             *looked.borrow_mut() = Some(standing.and_then(|standing| self.check_protected(run, standing)));
         }
-        Turn::Ended
+        TurnEnd::Ended
     }
 
     /// A protected stack loses nothing without a word on the command line.
-    fn check_protected(&self, run: &StackRun, standing: Standing) -> Looked {
+    fn check_protected(&self, run: &StackRun, standing: SavedPlanState) -> CheckedPlan {
         match &standing {
-            Standing::Ready(planned) if self.loses_protected(run, planned) && !planned.foreign => {
+            SavedPlanState::Ready(planned) if self.loses_protected(run, planned) && !planned.foreign => {
                 let message = format!("`{}` is protected, and its saved plan loses resources", run.stack.id);
                 Err(Error::failed(message).hint("allow it with `--allow-destroy`").into())
             }
@@ -82,19 +83,19 @@ impl<'a> Conductor<'a> {
     }
 
     /// Finishes all stacks: those whose plans do not fit with the reason, the others because of them.
-    fn refuse_all(&self, looked: Vec<Option<Looked>>, first: &StackRun) {
+    fn refuse_all(&self, looked: Vec<Option<CheckedPlan>>, first: &StackRun) {
         let now = self.session.clock.now();
         let reason = format!("nothing is applied, because the plan of {} cannot be", first.stack.id);
         for (run, one) in self.runs.iter().zip(looked) {
             match one {
                 Some(Err(stop)) => self.finish_stopped(run, stop, now),
-                Some(Ok(Standing::Done)) => self.finish(run, done(run), now),
-                Some(Ok(Standing::Unplanned(why))) => self.finish(run, unplanned(run, why), now),
-                Some(Ok(Standing::Deferred(reason))) => self.finish(run, deferred(run, reason), now),
-                Some(Ok(Standing::Ready(planned))) if planned.record.is_empty() => {
+                Some(Ok(SavedPlanState::Done)) => self.finish(run, done(run), now),
+                Some(Ok(SavedPlanState::Unplanned(why))) => self.finish(run, unplanned(run, why), now),
+                Some(Ok(SavedPlanState::Deferred(reason))) => self.finish(run, deferred(run, reason), now),
+                Some(Ok(SavedPlanState::Ready(planned))) if planned.record.is_empty() => {
                     self.finish(run, report(run, StackResult::NoChanges), now);
                 }
-                Some(Ok(Standing::Ready(planned))) => {
+                Some(Ok(SavedPlanState::Ready(planned))) => {
                     let skipped = report(run, StackResult::Skipped).with_changes(&planned.record.changes);
                     self.finish(run, skipped.with_reason(reason.clone()), now);
                 }
@@ -104,20 +105,20 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    fn take_in(&self, run: &StackRun, pending: &RefCell<PendingPlan>, standing: Standing) {
+    fn take_in(&self, run: &StackRun, pending: &RefCell<PendingPlan>, standing: SavedPlanState) {
         let now = self.session.clock.now();
         let ended = match standing {
-            Standing::Ready(planned) => {
+            SavedPlanState::Ready(planned) => {
                 *pending.borrow_mut() =
                     PendingPlan { outcome: Some(Ok(*planned)), early: true, ..PendingPlan::default() };
                 return;
             }
-            Standing::Done => done(run),
-            Standing::Unplanned(why) => {
+            SavedPlanState::Done => done(run),
+            SavedPlanState::Unplanned(why) => {
                 self.tally.borrow_mut().leave(&run.stack.id);
                 unplanned(run, why)
             }
-            Standing::Deferred(reason) => {
+            SavedPlanState::Deferred(reason) => {
                 self.tally.borrow_mut().leave(&run.stack.id);
                 deferred(run, reason)
             }
@@ -164,27 +165,27 @@ fn unplanned(run: &StackRun, why: Option<&str>) -> StackReport {
 
 impl StackLife<'_> {
     /// Says how the stack stands while nothing of this run is applied.
-    async fn standing(self) -> Looked {
+    async fn standing(self) -> CheckedPlan {
         if let BundleUse::Apply(bundles) = &self.options.bundle {
             let id = &self.run.stack.id;
             return match (bundles.plan_of(id), bundles.deferral_of(id)) {
                 (Some(plan), _) => {
                     let mut retries = Retries::of(self.session, id);
                     let planned = retries.run(async || self.prove(bundles, plan).await).await?;
-                    Ok(Standing::Ready(Box::new(planned)))
+                    Ok(SavedPlanState::Ready(Box::new(planned)))
                 }
-                (None, reason) => Ok(Standing::Deferred(reason.unwrap_or_default().to_owned())),
+                (None, reason) => Ok(SavedPlanState::Deferred(reason.unwrap_or_default().to_owned())),
             };
         }
         let saved = SavedPlans::at(&self.options.plans_dir);
         if let Found::Nothing(why) = self.find_saved(&saved)? {
             let is_done = self.is_done(&saved).await?;
-            return Ok(if is_done { Standing::Done } else { Standing::Unplanned(why) });
+            return Ok(if is_done { SavedPlanState::Done } else { SavedPlanState::Unplanned(why) });
         }
         // What an earlier run applied of these very plans is as if this run had.
         let applied = self.run.inputs.values().any(|from| saved.applied(&from.stack).is_some());
         let upstream = if applied { Upstream::Applied } else { Upstream::Untouched };
-        self.plan_or_take_saved(upstream).await.map(|planned| Standing::Ready(Box::new(planned)))
+        self.plan_or_take_saved(upstream).await.map(|planned| SavedPlanState::Ready(Box::new(planned)))
     }
 
     /// Returns whether the last plan was applied, and nothing that it was made from changed since.

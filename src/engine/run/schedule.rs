@@ -28,14 +28,14 @@ pub struct Limits {
 }
 
 /// The order of starts: an urgent task before others, by number where they are equal.
-type Place = (Reverse<u64>, usize);
+type StartOrder = (Reverse<u64>, usize);
 
 /// What runs, what can run, and what waits.
 #[derive(Debug)]
 pub struct Schedule {
     entries: Vec<Entry>,
     limits: Limits,
-    ready: BTreeSet<Place>,
+    ready: BTreeSet<StartOrder>,
     running: usize,
     in_pool: BTreeMap<String, usize>,
 }
@@ -76,7 +76,7 @@ impl Schedule {
         if self.running >= self.limits.at_once {
             return None;
         }
-        let place = *self.ready.iter().find(|(_, index)| self.has_room(*index))?;
+        let place = *self.ready.iter().find(|(_, index)| self.has_free_slot(*index))?;
         self.ready.remove(&place);
         self.running += 1;
         if let Some(pool) = &self.entries[place.1].pool {
@@ -88,7 +88,7 @@ impl Schedule {
     /// Counts a running task as ended; what waited for it may start.
     pub fn finish(&mut self, index: usize) {
         self.set_aside(index);
-        self.settle(index);
+        self.finish_set_aside(index);
     }
 
     /// Gives the worker of a task back while somebody thinks about it; it has not ended.
@@ -101,12 +101,12 @@ impl Schedule {
     }
 
     /// Lets a task that was set aside start again.
-    pub fn take_up(&mut self, index: usize) {
+    pub fn resume(&mut self, index: usize) {
         self.ready.insert(self.place(index));
     }
 
     /// Counts a task that was set aside as ended.
-    pub fn settle(&mut self, index: usize) {
+    pub fn finish_set_aside(&mut self, index: usize) {
         for dependent in self.entries[index].dependents.clone() {
             self.entries[dependent].missing -= 1;
             if self.entries[dependent].missing == 0 {
@@ -115,13 +115,13 @@ impl Schedule {
         }
     }
 
-    fn has_room(&self, index: usize) -> bool {
+    fn has_free_slot(&self, index: usize) -> bool {
         let Some(pool) = &self.entries[index].pool else { return true };
         let running = self.in_pool.get(pool).copied().unwrap_or(0);
         self.limits.pools.get(pool).is_none_or(|limit| running < *limit)
     }
 
-    fn place(&self, index: usize) -> Place {
+    fn place(&self, index: usize) -> StartOrder {
         (Reverse(self.entries[index].urgency), index)
     }
 }
@@ -230,7 +230,7 @@ mod tests {
         let meanwhile = started(&mut schedule);
         schedule.finish(2);
         let held_back = started(&mut schedule);
-        schedule.take_up(0);
+        schedule.resume(0);
 
         assert_eq!((meanwhile, held_back, started(&mut schedule)), (vec![2], vec![], vec![0]));
     }

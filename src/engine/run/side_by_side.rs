@@ -12,7 +12,7 @@ use super::schedule::Schedule;
 
 /// How a turn of a stack ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Turn {
+pub(super) enum TurnEnd {
     /// It has its result.
     Ended,
     /// A person must be asked before it can go on.
@@ -22,7 +22,7 @@ pub(super) enum Turn {
 /// Works until nothing runs and nothing can start.
 pub(super) async fn work_through<F>(schedule: &mut Schedule, work: impl Fn(usize) -> F)
 where
-    F: Future<Output = Turn>,
+    F: Future<Output = TurnEnd>,
 {
     let mut running = FuturesUnordered::new();
     loop {
@@ -31,8 +31,8 @@ where
             running.push(async move { (index, turn.await) });
         }
         match running.next().await {
-            Some((index, Turn::Ended)) => schedule.finish(index),
-            Some((index, Turn::SetAside)) => schedule.set_aside(index),
+            Some((index, TurnEnd::Ended)) => schedule.finish(index),
+            Some((index, TurnEnd::SetAside)) => schedule.set_aside(index),
             None => return,
         }
     }

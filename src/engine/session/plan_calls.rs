@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use super::plan_keys::{PlanHome, can_bind_plans};
 use super::shared::Session;
-use crate::engine::variables::{Subject, declares};
+use crate::engine::variables::{SearchedPart, declares};
 use crate::error::{Error, Kind, Result};
 use crate::events::RunEvent;
 use crate::model::{Stack, StackId};
@@ -45,7 +45,7 @@ impl Session {
         if !self.decides_about_plans(stack, own) {
             return Ok(call);
         }
-        if declares(&self.dir_of(stack), Subject::Plans) {
+        if declares(&self.dir_of(stack), SearchedPart::Plans) {
             return Ok(self.with_part(call, stack, PlanPart::Unsaid));
         }
         match (home, self.state_key_of(stack)) {

@@ -99,12 +99,12 @@ async fn serve(place: Option<&StatePlace>, parts: &SessionParts) -> Result<Optio
 
 /// Values that must not be shown, and the redactor made of them.
 #[derive(Default)]
-struct Hidden {
+struct MaskedValues {
     values: Vec<Zeroizing<String>>,
     redactor: Redactor,
 }
 
-impl std::fmt::Debug for Hidden {
+impl std::fmt::Debug for MaskedValues {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.redactor.fmt(f)
     }
@@ -135,7 +135,7 @@ pub struct Session {
     pub(in crate::engine) embedded: Option<Embedded>,
     secrets: BTreeMap<StackId, StackSecrets>,
     /// Everything that must not be shown, and what hides it.
-    hidden: RefCell<Hidden>,
+    hidden: RefCell<MaskedValues>,
     /// Outputs that were read in this run; forgotten when their stack is applied.
     pub(in crate::engine) outputs: RefCell<BTreeMap<StackId, Value>>,
     /// Stacks whose state still has the name of a former id.

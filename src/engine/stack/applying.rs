@@ -29,7 +29,7 @@ pub struct Leftover {
 
 /// What becomes of a plan that is not what was shown; somebody is asked if neither is said.
 #[derive(Clone, Copy, Debug)]
-pub struct Fate {
+pub struct PlanDecision {
     /// It is applied, because a yes was given beforehand.
     pub applied: bool,
     /// It is left as it is.
@@ -103,13 +103,13 @@ impl<'a> Conductor<'a> {
             run,
             comparison,
             note,
-            Fate { applied, left: self.options.approval == Approval::Saved },
+            PlanDecision { applied, left: self.options.approval == Approval::Saved },
         );
         applied
     }
 
     /// Tells that a plan is not what was shown.
-    pub fn tell_differing(&self, run: &StackRun, comparison: &Comparison, note: String, fate: Fate) {
+    pub fn tell_differing(&self, run: &StackRun, comparison: &Comparison, note: String, fate: PlanDecision) {
         let (stack, differences) = (run.stack.id.clone(), comparison.differences().to_vec());
         self.session.events.emit(RunEvent::PlanDiffers {
             stack,

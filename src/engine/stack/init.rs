@@ -116,14 +116,14 @@ struct DataFolder<'a> {
     backend: InitBackend,
     path: PathBuf,
     /// Whether what lies in it may be used as it is.
-    keeps: Keeps,
+    keeps: Reuse,
     /// The variables that `init` depends on; nothing where no key can hide them.
     variables: Option<String>,
 }
 
 /// Whether a folder is used again.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Keeps {
+enum Reuse {
     /// Yes.
     Always,
     /// No: it is emptied first.
@@ -139,9 +139,9 @@ impl<'a> DataFolder<'a> {
         };
         // What lies under a name that everybody can tell may have come with a repository.
         let is_known = stack.declared_workspace().is_some() && session.plan_keys.user().is_err();
-        let keeps = if named.is_some() && !is_known { Keeps::Always } else { Keeps::Nothing };
+        let keeps = if named.is_some() && !is_known { Reuse::Always } else { Reuse::Nothing };
         let path = named.unwrap_or_else(|| known_folder(session, stack));
-        let variables = witness_of_variables(session, run).await?;
+        let variables = early_values_digest(session, run).await?;
         Ok(Self { session, stack, backend, path, keeps, variables })
     }
 
@@ -206,7 +206,7 @@ impl<'a> DataFolder<'a> {
         match self.backend {
             InitBackend::No => remove_folder(&known_folder(self.session, self.stack))?,
             InitBackend::Yes if !is_own => return Ok(()),
-            InitBackend::Yes if self.keeps == Keeps::Nothing => remove_folder(&self.path)?,
+            InitBackend::Yes if self.keeps == Reuse::Nothing => remove_folder(&self.path)?,
             InitBackend::Yes => {}
         }
         // tofu would make the folders above it in its own way.
@@ -270,7 +270,7 @@ impl<'a> DataFolder<'a> {
 
     fn is_ready(&self) -> Result<bool> {
         let was_made_now = self.session.prepared.borrow().contains(&self.stack.id);
-        if self.variables.is_none() || (self.keeps == Keeps::Nothing && !was_made_now) {
+        if self.variables.is_none() || (self.keeps == Reuse::Nothing && !was_made_now) {
             return Ok(false);
         }
         let Ok(bytes) = std::fs::read(self.record_path()) else { return Ok(false) };
@@ -323,13 +323,13 @@ impl<'a> DataFolder<'a> {
 ///
 /// Those of the encryption block are not among them: the result of `init` is the same whatever they
 /// are. Nothing where this person has no key: then `init` runs every time.
-async fn witness_of_variables(session: &Session, run: &StackRun) -> Result<Option<String>> {
+async fn early_values_digest(session: &Session, run: &StackRun) -> Result<Option<String>> {
     let early = session.early_of(&run.stack);
     if early.of_init().is_empty() && early.definitions().next().is_none() {
         return Ok(Some(String::new()));
     }
     let Ok(key) = session.plan_keys.user() else { return Ok(None) };
-    let values = EarlyValues::of(session, run, &early).await.witnesses(session, run, &early)?;
+    let values = EarlyValues::of(session, run, &early).await.digests(session, run, &early)?;
     let definitions = early.definitions().map(str::as_bytes);
     let parts = definitions.chain(values.iter().map(|value| value.as_bytes()));
     Ok(Some(key.proof("variables of init", parts)))

@@ -1,7 +1,7 @@
 //! The life of one stack in a run: init → plan → apply, each as its own function.
 //!
 //! Approval lies between plan and apply and belongs to all stacks of a run, so it is asked
-//! in `changing`. Here nothing is decided for a person.
+//! in `engine::run`. Here nothing is decided for a person.
 
 use std::path::Path;
 
@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::init::init_stack;
 use super::tofu_workspaces::wrong_workspace;
 use crate::engine::applied::{remember_applied, remember_inputs};
-use crate::engine::bundle::BundleUse;
 use crate::engine::calls::{Stop, Watched, explain, give_name, unsaved_state, watch, way_to_save};
 use crate::engine::plan::{PlanRecord, SavedPlans, hide_old_values, stale};
 use crate::engine::run::{RunOptions, WhenToInit};
@@ -81,44 +80,6 @@ impl StackLife<'_> {
         init_stack(self.session, self.run, when, extra).await
     }
 
-    /// Makes a plan and saves it for review.
-    pub async fn plan(self) -> Result<Planned, Stop> {
-        self.warn_of_unsaved_state().await;
-        if let BundleUse::Make(maker) = &self.options.bundle {
-            return self.plan_for_bundle(maker).await;
-        }
-        let plans = SavedPlans::at(&self.options.plans_dir);
-        match self.session.plan_keys.user() {
-            Err(error) if plans.is_at(&self.session.project.plans_dir()) => {
-                self.tell_no_key(&error);
-                plans.remove(&self.run.stack.id)?;
-                self.plan_privately().await
-            }
-            _ => self.plan_into(plans).await,
-        }
-    }
-
-    /// A plan that nothing binds to its user is not kept.
-    fn tell_no_key(self, error: &Error) {
-        let message = format!("no plan is saved, it lives for this run only: {}", error.message());
-        self.session.tell_once(None, message, error.hints().to_vec());
-    }
-
-    /// Makes a plan that only this run knows.
-    pub async fn plan_privately(self) -> Result<Planned, Stop> {
-        self.plan_into(self.private_plans()).await
-    }
-
-    /// Returns where a plan can lie that only this run knows, beside one that is still needed.
-    fn private_plans(self) -> SavedPlans {
-        let usual = SavedPlans::at(&self.options.private_dir);
-        match self.beside {
-            // No stack has a name that begins with a dot.
-            Some(taken) if *taken == usual => SavedPlans::at(self.options.private_dir.join(".again")),
-            _ => usual,
-        }
-    }
-
     /// Applies exactly this plan and removes it; one that fails is out of use.
     pub async fn apply(self, planned: &Planned) -> Result<(), Stop> {
         let (id, plans) = (&self.run.stack.id, &planned.plans);
@@ -144,7 +105,7 @@ impl StackLife<'_> {
         let call = call::apply(base, call, self.session.narration());
         self.remember_what_is_applied(&inputs).await;
         self.session.outputs.borrow_mut().remove(id);
-        let watched = self.apply_alone(call).await?;
+        let watched = self.apply_in_progress(call).await?;
         if !watched.status.success() {
             let stop = explain(self.session, &self.run.stack, &watched).await;
             // Half applied, a plan can never be applied again; one that met a lock still can.
@@ -167,7 +128,7 @@ impl StackLife<'_> {
     }
 
     /// Runs an apply; stacks that share a folder take turns.
-    async fn apply_alone(self, call: process::Invocation) -> Result<Watched, Stop> {
+    async fn apply_in_progress(self, call: process::Invocation) -> Result<Watched, Stop> {
         let stack = &self.run.stack;
         let _turn = match stack.workspace {
             Some(_) => Some(self.session.turn_in_folder(stack).await?),
@@ -261,7 +222,7 @@ impl StackLife<'_> {
     }
 
     /// Tells that a plan is made without what an earlier run did.
-    async fn warn_of_unsaved_state(self) {
+    pub(super) async fn warn_of_unsaved_state(self) {
         let id = &self.run.stack.id;
         if let Some(path) = unsaved_state(self.session, &self.run.stack).await {
             let path = path.display();

@@ -7,11 +7,14 @@ use serde_json::Value;
 
 use super::life::{Planned, Reviewed, StackLife};
 use super::state_mark::state_mark;
-use crate::engine::calls::{Stop, Telling, TofuOutput, Watched, explain, listen, says_changes, successful};
+use crate::engine::bundle::BundleUse;
+use crate::engine::calls::{
+    Stop, TofuOutput, Watched, WhenToShow, explain, listen, says_changes, successful,
+};
 use crate::engine::plan::{PlanRecord, SavedPlans, complete, details_in, hide_old_values, prove, read_plan};
 use crate::engine::session::{PlanHome, source_fingerprint, surroundings};
 use crate::engine::variables::{Inputs, sources_of};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Action, ChangeDetail, Step};
 use crate::process;
 use crate::tofu::call::{Narration, PlanCall, PlanMode};
@@ -32,7 +35,45 @@ enum PlanEnd {
 }
 
 impl StackLife<'_> {
-    pub(super) async fn plan_into(self, plans: SavedPlans) -> Result<Planned, Stop> {
+    /// Makes a plan and saves it for review.
+    pub async fn plan(self) -> Result<Planned, Stop> {
+        self.warn_of_unsaved_state().await;
+        if let BundleUse::Make(maker) = &self.options.bundle {
+            return self.plan_for_bundle(maker).await;
+        }
+        let plans = SavedPlans::at(&self.options.plans_dir);
+        match self.session.plan_keys.user() {
+            Err(error) if plans.is_at(&self.session.project.plans_dir()) => {
+                self.tell_no_key(&error);
+                plans.remove(&self.run.stack.id)?;
+                self.plan_privately().await
+            }
+            _ => self.plan_into(plans).await,
+        }
+    }
+
+    /// A plan that nothing binds to its user is not kept.
+    fn tell_no_key(self, error: &Error) {
+        let message = format!("no plan is saved, it lives for this run only: {}", error.message());
+        self.session.tell_once(None, message, error.hints().to_vec());
+    }
+
+    /// Makes a plan that only this run knows.
+    pub async fn plan_privately(self) -> Result<Planned, Stop> {
+        self.plan_into(self.private_plans()).await
+    }
+
+    /// Returns where a plan can lie that only this run knows, beside one that is still needed.
+    fn private_plans(self) -> SavedPlans {
+        let usual = SavedPlans::at(&self.options.private_dir);
+        match self.beside {
+            // No stack has a name that begins with a dot.
+            Some(taken) if *taken == usual => SavedPlans::at(self.options.private_dir.join(".again")),
+            _ => usual,
+        }
+    }
+
+    async fn plan_into(self, plans: SavedPlans) -> Result<Planned, Stop> {
         self.init(self.options.init, &[]).await?;
         let inputs = self.inputs().await?;
         self.step(Step::Plan);
@@ -101,7 +142,7 @@ impl StackLife<'_> {
     /// replaces.
     async fn run_plan(self, call: process::Invocation, out: &Path, secretive: bool) -> Result<PlanEnd, Stop> {
         let id = &self.run.stack.id;
-        let telling = if secretive { Telling::AtTheEnd } else { Telling::AtOnce };
+        let telling = if secretive { WhenToShow::AtTheEnd } else { WhenToShow::AtOnce };
         let listened = listen(self.session, (id, Step::Plan), call, telling).await?;
         // A crash of Go has the same exit code, but leaves no plan; a plan that failed may leave one.
         let (changes, made) = (says_changes(Step::Plan, listened.status), out.exists());

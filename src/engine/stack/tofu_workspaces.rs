@@ -5,6 +5,7 @@
 //! the pen makes an empty state. No call gets a name that was not seen in tofu's own list. Begin
 //! at [`make_workspace`], [`look_for_workspace`] and [`require_workspace`].
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::kept_selection::KeptSelection;
@@ -20,6 +21,20 @@ use crate::process;
 use crate::process::Invocation;
 use crate::tofu::call;
 use crate::trust::UserKey;
+
+/// Returns where tofu keeps what `init` resolved for a stack.
+pub fn data_folder(
+    project: &Project,
+    stack: &Stack,
+    env: &Environment,
+    own: &BTreeMap<String, String>,
+) -> PathBuf {
+    if stack.declared_workspace().is_some() {
+        return workspace_folder(project, env, stack);
+    }
+    let named = own.get("TF_DATA_DIR").map(PathBuf::from).or_else(|| env.path("TF_DATA_DIR"));
+    project.root.join(&stack.path).join(named.unwrap_or_else(|| ".terraform".into()))
+}
 
 /// Returns the folder in which tofu keeps what belongs to one declared workspace of a stack.
 ///

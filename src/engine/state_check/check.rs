@@ -16,7 +16,7 @@ use super::renamed_stacks::{Rename, rename_candidates_for, renamed_error};
 use super::seen_state::{Seen, described};
 use super::workspace_states::former_in_backend;
 use crate::backends::{KeptAt, StateFacts, StateHome, state_name};
-use crate::engine::calls::{LeftBehind, left_behind, way_along};
+use crate::engine::calls::{LeftBehind, left_behind, migration_command};
 use crate::engine::session::Session;
 use crate::engine::state_work::{broken_off, copies_of_this_checkout, release_left_behind};
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ pub struct StateCheck {
 
 /// How the state of a stack stands.
 #[derive(Debug)]
-pub(super) enum Whereabouts {
+pub(super) enum StateLocation {
     /// It is where it should be, or it is tofu's business alone.
     Here,
     /// It is there under the name of a former id.
@@ -58,14 +58,14 @@ pub(super) enum Whereabouts {
 pub async fn check_states(session: &Session, ids: &[StackId]) -> StateCheck {
     let stacks = with_feeding(session, ids);
     let looks =
-        futures::stream::iter(stacks).map(async |stack| (&stack.id, whereabouts(session, stack).await));
-    let looked: Vec<(&StackId, Result<Whereabouts>)> = looks.buffered(TOGETHER).collect().await;
+        futures::stream::iter(stacks).map(async |stack| (&stack.id, state_location(session, stack).await));
+    let looked: Vec<(&StackId, Result<StateLocation>)> = looks.buffered(TOGETHER).collect().await;
     let (mut check, mut new) = (StateCheck::default(), BTreeSet::new());
     for (id, found) in looked {
         match found {
-            Ok(Whereabouts::Here) => {}
-            Ok(Whereabouts::Former(was)) => drop(check.former.insert(id.clone(), was)),
-            Ok(Whereabouts::Nowhere) => drop(new.insert(id.clone())),
+            Ok(StateLocation::Here) => {}
+            Ok(StateLocation::Former(was)) => drop(check.former.insert(id.clone(), was)),
+            Ok(StateLocation::Nowhere) => drop(new.insert(id.clone())),
             Err(error) => drop(check.problems.insert(id.clone(), error)),
         }
     }
@@ -158,15 +158,15 @@ fn with_feeding<'a>(session: &'a Session, ids: &[StackId]) -> Vec<&'a Stack> {
 }
 
 /// Returns how the state of a stack stands.
-pub(super) async fn whereabouts(session: &Session, stack: &Stack) -> Result<Whereabouts> {
+pub(super) async fn state_location(session: &Session, stack: &Stack) -> Result<StateLocation> {
     if stack.backend != Backend::Embedded {
-        return whereabouts_of_own_block(session, stack).await;
+        return location_of_own_block(session, stack).await;
     }
     if session.place.is_none() {
-        return Ok(Whereabouts::Here);
+        return Ok(StateLocation::Here);
     }
     let home = session.home_named(&state_name(stack)?)?;
-    let Some(home) = home else { return Ok(Whereabouts::Here) };
+    let Some(home) = home else { return Ok(StateLocation::Here) };
     let Seen { facts, status } = Seen::at(&home).await?;
     if let Some(moved) = &status.moved {
         return Err(gone_away(session, &stack.id, moved).await);
@@ -179,9 +179,9 @@ pub(super) async fn whereabouts(session: &Session, stack: &Stack) -> Result<Wher
             check_project(&session.project, &stack.id, &status)?;
             check_lineage(session, stack, &facts)?;
             check_kept(session, stack, &facts).await?;
-            Ok(Whereabouts::Here)
+            Ok(StateLocation::Here)
         }
-        None => whereabouts_of_none(session, stack).await,
+        None => location_of_none(session, stack).await,
     }
 }
 
@@ -226,15 +226,15 @@ async fn check_kept(session: &Session, stack: &Stack, facts: &StateFacts) -> Res
 }
 
 /// A block with a place of its own is tofu's business, unless infra kept the state before.
-async fn whereabouts_of_own_block(session: &Session, stack: &Stack) -> Result<Whereabouts> {
+async fn location_of_own_block(session: &Session, stack: &Stack) -> Result<StateLocation> {
     let known = session.known_state(&stack.id);
     let Some(known) = known else {
         let former = former_in_backend(session, stack).await?;
-        return Ok(former.map_or(Whereabouts::Here, Whereabouts::Former));
+        return Ok(former.map_or(StateLocation::Here, StateLocation::Former));
     };
     let home = session.home_of(stack)?;
     if !home.is_readable() || home.facts().await?.is_some() {
-        return Ok(Whereabouts::Here);
+        return Ok(StateLocation::Here);
     }
     let (id, kind) = (&stack.id, home.kind());
     Err(Error::invalid(format!("the state of `{id}` is still kept at `{}`", known.kept))
@@ -248,7 +248,7 @@ async fn whereabouts_of_own_block(session: &Session, stack: &Stack) -> Result<Wh
 
 /// Says how a state that infra keeps gets to where a block of the stack's own names its place.
 fn way_to_own_block(session: &Session, stack: &Stack) -> String {
-    let way = way_along(&session.project, &session.env, stack);
+    let way = migration_command(&session.project, &session.env, stack);
     match way.starts_with("infra state migrate") {
         true => format!("move it: `{way}`"),
         false => "put `backend \"http\" {}` back and let infra move it: `infra state migrate STACK --to PLACE` writes \
@@ -258,7 +258,7 @@ fn way_to_own_block(session: &Session, stack: &Stack) -> String {
 }
 
 /// Returns what it means that the place has no state of a stack.
-async fn whereabouts_of_none(session: &Session, stack: &Stack) -> Result<Whereabouts> {
+async fn location_of_none(session: &Session, stack: &Stack) -> Result<StateLocation> {
     let lock = session.infra_lock.as_ref().map_err(|error| unknown(stack, error))?;
     if let Some(known) = lock.states.get(&stack.id) {
         return Err(MissingState { session, id: &stack.id, name: state_name(stack)?, known }.error().await);
@@ -270,26 +270,26 @@ async fn whereabouts_of_none(session: &Session, stack: &Stack) -> Result<Whereab
         return Err(error);
     }
     match stacks::settings_for(&session.project, &stack.id).was {
-        Some(was) => whereabouts_of_former(session, stack, was).await,
-        None => Ok(Whereabouts::Nowhere),
+        Some(was) => location_of_former(session, stack, was).await,
+        None => Ok(StateLocation::Nowhere),
     }
 }
 
 /// Returns what the former id of a stack means for it.
-async fn whereabouts_of_former(session: &Session, stack: &Stack, was: StackId) -> Result<Whereabouts> {
+async fn location_of_former(session: &Session, stack: &Stack, was: StackId) -> Result<StateLocation> {
     let name = StateName::parse(&was.state_name())?;
-    let Some(home) = session.home_named(&name)? else { return Ok(Whereabouts::Nowhere) };
+    let Some(home) = session.home_named(&name)? else { return Ok(StateLocation::Nowhere) };
     let Seen { facts, status } = Seen::at(&home).await?;
     if facts.is_some() {
         check_project(&session.project, &stack.id, &status)?;
-        return Ok(Whereabouts::Former(was));
+        return Ok(StateLocation::Former(was));
     }
     let known = session.known_state(&was);
     match known {
         Some(known) => Err(MissingState { session, id: &stack.id, name, known }.error().await),
         None => match left_in_own_folder(session, &stack.id, &name).await? {
             Some(error) => Err(error),
-            None => Ok(Whereabouts::Nowhere),
+            None => Ok(StateLocation::Nowhere),
         },
     }
 }
@@ -321,7 +321,7 @@ async fn left_in_previous_backend(session: &Session, stack: &Stack) -> Result<Op
         .code(StackError::STATE_NOT_MOVED)
         .at(project.relative(&file).display())
         .detail(described(&facts))
-        .hint(format!("move it: `{}`", way_along(project, env, stack))),
+        .hint(format!("move it: `{}`", migration_command(project, env, stack))),
     ))
 }
 

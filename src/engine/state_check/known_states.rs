@@ -22,7 +22,7 @@ const TOGETHER: usize = 8;
 
 /// Which entries are written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Noting {
+enum EntriesToWrite {
     /// Every one that is not as the state is.
     Changed,
     /// As before, and one without resources goes.
@@ -38,18 +38,18 @@ enum Noting {
 /// After a destroy that may have failed the mode is that of a destroy too: what is left counts.
 pub async fn note_state(session: &Session, id: &StackId, mode: PlanMode) {
     let noting = match mode {
-        PlanMode::Destroy => Noting::Emptied,
-        PlanMode::Normal | PlanMode::RefreshOnly => Noting::Changed,
+        PlanMode::Destroy => EntriesToWrite::Emptied,
+        PlanMode::Normal | PlanMode::RefreshOnly => EntriesToWrite::Changed,
     };
     note(session, id, noting).await;
 }
 
 /// Notes that everything of a stack was destroyed.
 pub async fn note_destroyed(session: &Session, id: &StackId) {
-    note(session, id, Noting::Destroyed).await;
+    note(session, id, EntriesToWrite::Destroyed).await;
 }
 
-async fn note(session: &Session, id: &StackId, noting: Noting) {
+async fn note(session: &Session, id: &StackId, noting: EntriesToWrite) {
     let Ok(stack) = session.stack(id) else { return };
     if let Err(error) = follow(session, stack, noting).await {
         let message = format!("the state of `{id}` could not be noted: {}", error.message());
@@ -65,7 +65,7 @@ fn tell(session: &Session, id: &StackId, message: String, hints: Vec<String>) {
 pub async fn note_missing(session: &Session, ids: &[StackId]) {
     let unknown =
         ids.iter().filter(|id| session.known_state(id).is_none()).filter_map(|id| session.stack(id).ok());
-    let looks = futures::stream::iter(unknown).map(|stack| follow(session, stack, Noting::Missing));
+    let looks = futures::stream::iter(unknown).map(|stack| follow(session, stack, EntriesToWrite::Missing));
     // One that cannot be read is told by those who need it.
     let _: Vec<Result<()>> = looks.buffer_unordered(TOGETHER).collect().await;
 }
@@ -79,7 +79,7 @@ pub fn tell_noted(session: &Session) {
 }
 
 /// Makes the entry of a stack, and its copy, follow its state.
-async fn follow(session: &Session, stack: &Stack, noting: Noting) -> Result<()> {
+async fn follow(session: &Session, stack: &Stack, noting: EntriesToWrite) -> Result<()> {
     let id = &stack.id;
     if stack.backend != Backend::Embedded || session.place.is_none() {
         return Ok(());
@@ -87,7 +87,7 @@ async fn follow(session: &Session, stack: &Stack, noting: Noting) -> Result<()> 
     // Under a former name it is the state of that name still: only a rename notes it here.
     let former = session.former_names.borrow().get(id).cloned();
     if let Some(former) = former {
-        if noting != Noting::Missing {
+        if noting != EntriesToWrite::Missing {
             keep_safety_copy(session, &former).await;
         }
         return Ok(());
@@ -95,23 +95,30 @@ async fn follow(session: &Session, stack: &Stack, noting: Noting) -> Result<()> 
     let home = session.home_of(stack)?;
     let bytes = home.read().await?.unwrap_or_default();
     let Some(facts) = StateFacts::of(&bytes) else { return Ok(()) };
-    if noting != Noting::Missing {
+    if noting != EntriesToWrite::Missing {
         keep_copy(session, id, &facts, &bytes);
         claim(session, &home).await;
     }
-    let left = Left::of(session, id, &bytes);
+    let left = RemainingContent::of(session, id, &bytes);
     match (noting, left) {
-        (Noting::Emptied | Noting::Destroyed, Left::Nothing | Left::Outputs)
-        | (Noting::Destroyed, Left::Unknown) => note_lineage(session, id, None),
+        (
+            EntriesToWrite::Emptied | EntriesToWrite::Destroyed,
+            RemainingContent::Nothing | RemainingContent::Outputs,
+        )
+        | (EntriesToWrite::Destroyed, RemainingContent::Unknown) => note_lineage(session, id, None),
         // What has nothing to lose needs no entry; one that is there stays until a destroy.
-        (Noting::Changed | Noting::Missing, Left::Nothing) if session.known_state(id).is_none() => Ok(()),
+        (EntriesToWrite::Changed | EntriesToWrite::Missing, RemainingContent::Nothing)
+            if session.known_state(id).is_none() =>
+        {
+            Ok(())
+        }
         _ => note_lineage(session, id, Some(facts.lineage)),
     }
 }
 
 /// What a state has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Left {
+enum RemainingContent {
     Nothing,
     Outputs,
     Resources,
@@ -119,7 +126,7 @@ enum Left {
     Unknown,
 }
 
-impl Left {
+impl RemainingContent {
     fn of(session: &Session, id: &StackId, bytes: &[u8]) -> Self {
         let opened = open_with_passphrase(session, id, bytes).ok();
         let state: Option<Value> = opened.and_then(|state| serde_json::from_slice(&state).ok());
@@ -162,7 +169,8 @@ async fn has_anything(session: &Session, stack: &Stack) -> bool {
     let home = state_name(stack).and_then(|name| session.home_named(&name)).ok().flatten();
     let Some(home) = home else { return false };
     let Ok(Some(bytes)) = home.read().await else { return false };
-    StateFacts::of(&bytes).is_some() && Left::of(session, &stack.id, &bytes) != Left::Nothing
+    StateFacts::of(&bytes).is_some()
+        && RemainingContent::of(session, &stack.id, &bytes) != RemainingContent::Nothing
 }
 
 /// Writes or removes the entry of a stack.

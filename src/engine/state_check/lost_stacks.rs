@@ -46,7 +46,7 @@ fn is_sealed(bytes: &[u8]) -> bool {
 }
 
 /// Returns what can be done about a stack of which only the state is left.
-pub fn ways_out_of_loss(id: &StackId) -> [String; 2] {
+pub fn hints_for_lost_stack(id: &StackId) -> [String; 2] {
     let id = quoted(id.as_str());
     [
         format!("bring its folder back from git, then `infra destroy {id}`"),

@@ -63,7 +63,7 @@ impl MissingState<'_> {
             None => error.detail("without it everything of the stack would be made a second time"),
         };
         let id = quoted(self.id.as_str());
-        let hints = self.ways_back(&found).into_iter().chain([
+        let hints = self.hints_to_get_it_back(&found).into_iter().chain([
             format!("start over on purpose: `infra state forget {id}`"),
             "if this is a copy of somebody else's project: `infra state forget --all`".to_owned(),
         ]);
@@ -97,7 +97,7 @@ impl MissingState<'_> {
     }
 
     /// Returns what helps, the best first; only what will not be refused.
-    fn ways_back(&self, found: &Found) -> Vec<String> {
+    fn hints_to_get_it_back(&self, found: &Found) -> Vec<String> {
         let id = quoted(self.id.as_str());
         let store = "`state: { store: … }` in infra.yaml, then `infra state migrate --all`, and commit both files; here: `git pull`";
         match found {

@@ -191,7 +191,7 @@ pub(super) fn renamed_error(candidates: &[&Rename]) -> Error {
         error = error.fact(rename.old.to_string(), format!("{what}; {}", rename.reason()));
     }
     error = error.detail("as a new stack it would make everything of it a second time");
-    let error = candidates.iter().fold(error, |error, rename| with_way_along(error, rename));
+    let error = candidates.iter().fold(error, |error, rename| with_migration_hint(error, rename));
     candidates.iter().fold(error, |error, rename| {
         let old = quoted(rename.old.as_str());
         error.hint(format!(
@@ -201,7 +201,7 @@ pub(super) fn renamed_error(candidates: &[&Rename]) -> Error {
 }
 
 /// Adds how the state of the former stack comes along.
-fn with_way_along(error: Error, rename: &Rename) -> Error {
+fn with_migration_hint(error: Error, rename: &Rename) -> Error {
     let (old, new) = (quoted(rename.old.as_str()), quoted(rename.new.as_str()));
     let error = match rename.facts {
         Some(_) => error,

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::encryption_excerpt::{Kept, excerpt};
 use crate::engine::session::Session;
 use crate::engine::stack::bare_run;
-use crate::engine::variables::{Subject, declares, with_early_values};
+use crate::engine::variables::{SearchedPart, declares, with_early_values};
 use crate::error::{Error, Result, io};
 use crate::model::{Stack, is_tofu_file};
 use crate::process::Invocation;
@@ -33,7 +33,7 @@ impl EncryptionFolder {
     pub fn of(session: &Session, stack: &Stack) -> Result<Self> {
         let all = temporary()?;
         let from = session.dir_of(stack);
-        let declares = declares(&from, Subject::Anything);
+        let declares = declares(&from, SearchedPart::Anything);
         let dir = match declares {
             true => copy_of(&from, &session.project.root, all.path(), Kept::Encryption)?,
             false => all.path().to_owned(),

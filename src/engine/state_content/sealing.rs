@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use crate::engine::session::Session;
 use crate::engine::stack::bare_run;
-use crate::engine::variables::{Subject, declares};
+use crate::engine::variables::{SearchedPart, declares};
 use crate::error::Result;
 use crate::model::Stack;
 use crate::tofu;
@@ -42,7 +42,7 @@ impl<'a> Sealing<'a> {
 
 /// Returns whether something other than a passphrase of infra tells tofu how to encrypt a state.
 pub(super) fn is_encrypted_by_tofu(session: &Session, stack: &Stack) -> Result<bool> {
-    if declares(&session.dir_of(stack), Subject::States) {
+    if declares(&session.dir_of(stack), SearchedPart::States) {
         return Ok(true);
     }
     let has_key = session.secrets_of(&stack.id).is_some_and(|secrets| secrets.state_key.is_some());

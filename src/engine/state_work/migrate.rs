@@ -162,8 +162,8 @@ async fn copy_left(
     let Some(facts) = StateFacts::of(&state) else {
         return Err(Error::failed(format!("what `{}` left behind is no state", stack.id)));
     };
-    let original = Original { lies: Some(lies), state };
-    let likeness = Trial::new(session, stack, migration)?.copy(&original, migration.mode).await?;
+    let original = CopiedState { lies: Some(lies), state };
+    let likeness = TrialFolder::new(session, stack, migration)?.copy(&original, migration.mode).await?;
     Ok(Some((facts, likeness)))
 }
 
@@ -179,8 +179,8 @@ async fn copy_and_switch(
     let before = pull_state(session, id).await?;
     let mut copied = None;
     if let Some(facts) = StateFacts::of(&before) {
-        let original = Original { lies: home.read().await.ok().flatten(), state: before };
-        let likeness = Trial::new(session, stack, migration)?.copy(&original, migration.mode).await?;
+        let original = CopiedState { lies: home.read().await.ok().flatten(), state: before };
+        let likeness = TrialFolder::new(session, stack, migration)?.copy(&original, migration.mode).await?;
         if !same(&original.state, &pull_state(session, id).await?) {
             return Err(Error::failed(format!("the state of `{id}` changed while it was copied"))
                 .hint("nothing was switched; try again when no run is at work"));
@@ -199,14 +199,14 @@ async fn copy_and_switch(
 }
 
 /// The state that is copied.
-struct Original {
+struct CopiedState {
     /// As it lies in the old place, if that can be read without tofu.
     lies: Option<Zeroizing<Vec<u8>>>,
     /// As tofu reads it.
     state: Zeroizing<Vec<u8>>,
 }
 
-impl Original {
+impl CopiedState {
     /// Returns the bytes for the new place; nothing if only tofu can make them.
     fn bytes(&self, session: &Session, stack: &Stack) -> Result<Option<Zeroizing<Vec<u8>>>> {
         match &self.lies {
@@ -220,7 +220,7 @@ impl Original {
 const BACKEND_FILE: &str = "backend-to-try.infra.tf";
 
 /// A folder with nothing but the new backend, and how the stack encrypts its state.
-struct Trial<'a> {
+struct TrialFolder<'a> {
     session: &'a Session,
     stack: Stack,
     folder: EncryptionFolder,
@@ -228,7 +228,7 @@ struct Trial<'a> {
     local: Option<PathBuf>,
 }
 
-impl<'a> Trial<'a> {
+impl<'a> TrialFolder<'a> {
     fn new(session: &'a Session, stack: &Stack, migration: &Migration) -> Result<Self> {
         let folder = EncryptionFolder::of(session, stack)?;
         let local = matches!(migration.backend.kind(), "local").then(|| {
@@ -254,7 +254,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Copies the state; what it left there when it went away is history, and is opened for it.
-    async fn copy(&self, original: &Original, mode: PushMode) -> Result<Likeness> {
+    async fn copy(&self, original: &CopiedState, mode: PushMode) -> Result<Likeness> {
         let kept = match self.stack.backend {
             Backend::Embedded => Some(self.session.home_of(&self.stack)?),
             _ => None,
@@ -272,7 +272,7 @@ impl<'a> Trial<'a> {
         copied
     }
 
-    async fn copy_open(&self, original: &Original, mode: PushMode) -> Result<Likeness> {
+    async fn copy_open(&self, original: &CopiedState, mode: PushMode) -> Result<Likeness> {
         self.tofu(|base| call::init(base, InitBackend::Yes, &[], call::Narration::MessagesOnly)).await?;
         let home = self.home()?;
         let seen = if home.is_writable() { home.read().await? } else { None };

@@ -28,7 +28,7 @@ pub struct StateToMove {
 
 /// What is found at the places of before.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub struct FoundStates {
     /// The states to move.
     pub states: Vec<StateToMove>,
     /// Why others cannot be.
@@ -43,10 +43,10 @@ pub async fn states_to_move(
     session: &Session,
     chosen: Option<&[StackId]>,
     from: Option<&KeptAt>,
-) -> Result<Findings> {
+) -> Result<FoundStates> {
     check_place(from)?;
     let here = KeptAt::of(&session.project)?;
-    let mut findings = Findings::default();
+    let mut findings = FoundStates::default();
     for (id, places) in candidates(session, chosen, from, &here).await? {
         for from in places {
             match look(session, &id, &from).await {

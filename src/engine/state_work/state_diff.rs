@@ -36,7 +36,7 @@ pub struct ResourceChange {
 
 /// One side of a comparison: attributes as text, and which of them are sensitive.
 #[derive(Clone, Debug, Default)]
-struct Thing {
+struct DiffSide {
     attributes: BTreeMap<String, Value>,
     sensitive: Vec<String>,
     /// The texts and numbers that are sensitive.
@@ -45,7 +45,7 @@ struct Thing {
 
 /// What must not be shown of a resource.
 #[derive(Clone, Copy, Debug)]
-struct Hidden<'a> {
+struct SecretTexts<'a> {
     /// Texts that tell on any value that contains them.
     anywhere: &'a [String],
     /// Texts and numbers that tell on a value that equals one.
@@ -58,13 +58,13 @@ pub fn diff_states(before: &[u8], after: &[u8]) -> StateDiff {
     let (before, after) = (read(before), read(after));
     let (old, new) = ((resources(&before), outputs(&before)), (resources(&after), outputs(&after)));
     let all = [&old.0, &old.1, &new.0, &new.1];
-    let secrets = all.into_iter().flat_map(BTreeMap::values).flat_map(|thing| thing.secrets.clone());
+    let secrets = all.into_iter().flat_map(BTreeMap::values).flat_map(|side| side.secrets.clone());
     let secrets: Vec<String> = secrets.filter(|text| is_telling(text)).collect();
     StateDiff { resources: compare(&old.0, &new.0, &secrets), outputs: compare(&old.1, &new.1, &secrets) }
 }
 
 /// Returns whether any text or number in a value is, or contains, what must not be shown.
-fn tells(value: &Value, hidden: Hidden<'_>) -> bool {
+fn tells(value: &Value, hidden: SecretTexts<'_>) -> bool {
     let mut leaves = Vec::new();
     collect_leaves(value, &mut leaves);
     let told = |leaf: &String| {
@@ -101,8 +101,8 @@ impl StateDiff {
 }
 
 fn compare(
-    before: &BTreeMap<String, Thing>,
-    after: &BTreeMap<String, Thing>,
+    before: &BTreeMap<String, DiffSide>,
+    after: &BTreeMap<String, DiffSide>,
     secrets: &[String],
 ) -> Vec<ResourceChange> {
     let mut changes: Vec<ResourceChange> = Vec::new();
@@ -120,12 +120,12 @@ fn compare(
     changes
 }
 
-fn changed(address: &str, old: &Thing, new: &Thing, secrets: &[String]) -> Option<ResourceChange> {
+fn changed(address: &str, old: &DiffSide, new: &DiffSide, secrets: &[String]) -> Option<ResourceChange> {
     let names =
         old.attributes.keys().chain(new.attributes.keys().filter(|name| !old.attributes.contains_key(*name)));
     let is_sensitive = |name: &String| old.sensitive.contains(name) || new.sensitive.contains(name);
     let own = [old.secrets.as_slice(), new.secrets.as_slice()].concat();
-    let hidden = Hidden { anywhere: secrets, own: &own };
+    let hidden = SecretTexts { anywhere: secrets, own: &own };
     let mut attributes = Vec::new();
     for name in names {
         let (one, other) = (old.attributes.get(name), new.attributes.get(name));
@@ -144,29 +144,29 @@ fn changed(address: &str, old: &Thing, new: &Thing, secrets: &[String]) -> Optio
     (!attributes.is_empty()).then(|| ResourceChange { address: address.to_owned(), change, attributes })
 }
 
-fn resources(state: &Value) -> BTreeMap<String, Thing> {
-    addressed_instances(state).into_iter().map(|(address, instance)| (address, thing(instance))).collect()
+fn resources(state: &Value) -> BTreeMap<String, DiffSide> {
+    addressed_instances(state).into_iter().map(|(address, instance)| (address, side_of(instance))).collect()
 }
 
-fn thing(instance: &Value) -> Thing {
+fn side_of(instance: &Value) -> DiffSide {
     let attributes = instance["attributes"].as_object().cloned().unwrap_or_default();
     let paths = items(&instance["sensitive_attributes"]);
     // Whatever lies below a sensitive part: the whole attribute is masked.
     let sensitive = paths.filter_map(|path| Some(path.get(0)?.get("value")?.as_str()?.to_owned()));
-    Thing {
+    DiffSide {
         sensitive: sensitive.collect(),
         attributes: attributes.into_iter().collect(),
         secrets: marked_leaves(instance),
     }
 }
 
-fn outputs(state: &Value) -> BTreeMap<String, Thing> {
+fn outputs(state: &Value) -> BTreeMap<String, DiffSide> {
     let outputs = state["outputs"].as_object().cloned().unwrap_or_default();
     let read = |output: &Value| {
         let is_sensitive = output["sensitive"] == true;
         let mut secrets = Vec::new();
         collect_leaves(&output["value"], &mut secrets);
-        Thing {
+        DiffSide {
             attributes: BTreeMap::from([("value".to_owned(), output["value"].clone())]),
             sensitive: if is_sensitive { vec!["value".to_owned()] } else { Vec::new() },
             secrets: if is_sensitive { secrets } else { Vec::new() },

@@ -1,7 +1,7 @@
 //! Giving up the state that a stack had, on purpose: its entry in `infra.lock` goes, and what
 //! lies at the old place is no longer asked about. Nothing is deleted.
 
-use super::state_move::hold;
+use super::state_move::lock_for_move;
 use crate::backends::{KeptAt, StateHome};
 use crate::engine::applied::{forget_copy, removed_stacks};
 use crate::engine::session::Session;
@@ -121,9 +121,9 @@ async fn leave(session: &Session, home: &StateHome) -> Result<()> {
     if home.status().await?.is_some_and(|status| status.moved.is_some()) {
         return home.mark(None, Mark::LeftBehind).await.map(drop);
     }
-    let hold = hold(session, home, ("state forget_copy", "")).await?;
-    let marked = home.mark(Some(&hold), Mark::LeftBehind).await;
-    let released = home.release(hold).await;
+    let lock_for_move = lock_for_move(session, home, ("state forget_copy", "")).await?;
+    let marked = home.mark(Some(&lock_for_move), Mark::LeftBehind).await;
+    let released = home.release(lock_for_move).await;
     marked?;
     released
 }
@@ -153,9 +153,9 @@ pub async fn adopt_state(session: &Session, id: &StackId) -> Result<Adopted> {
     if status.project.as_ref() == Some(&project.name) {
         return Ok(Adopted::Already);
     }
-    let hold = hold(session, &home, ("state adopt", "")).await?;
-    let marked = home.mark(Some(&hold), Mark::OfProject(project.name.clone())).await;
-    let released = home.release(hold).await;
+    let lock_for_move = lock_for_move(session, &home, ("state adopt", "")).await?;
+    let marked = home.mark(Some(&lock_for_move), Mark::OfProject(project.name.clone())).await;
+    let released = home.release(lock_for_move).await;
     marked?;
     released?;
     Ok(Adopted::From(status.project))

@@ -62,7 +62,7 @@ impl StateMove<'_> {
         // A server that knows no marks is closed by a lock that stays.
         let is_foreign = status.is_none() && matches!(self.from, StateHome::Server(_));
         let lock = if is_foreign { (Mark::MOVED, self.destination.as_str()) } else { (self.operation, "") };
-        let from_hold = hold(session, self.from, lock).await?;
+        let from_hold = lock_for_move(session, self.from, lock).await?;
         match self.under_lock(session, &from_hold).await {
             // The mark took the place of the lock, or the lock is the mark.
             Ok(Some(moved)) if is_foreign || self.from.knows_marks() => {
@@ -87,7 +87,7 @@ impl StateMove<'_> {
             self.to.mark(Some(&closed), Mark::Lifted).await?;
             return Ok(Some(StateMoved { facts, versions, only_locked: false }));
         }
-        let to_hold = hold(session, self.to, (self.operation, "")).await?;
+        let to_hold = lock_for_move(session, self.to, (self.operation, "")).await?;
         let copied = self.copy((&bytes, now), &facts, &to_hold).await;
         if copied.is_ok() {
             self.from.mark(Some(from_hold), lost()).await?;
@@ -142,16 +142,21 @@ impl StateMove<'_> {
     }
 
     /// Copies what the new home lacks, and compares; returns how many versions it has then.
-    async fn copy(&self, (bytes, now): (&[u8], Timestamp), facts: &StateFacts, hold: &Hold) -> Result<usize> {
+    async fn copy(
+        &self,
+        (bytes, now): (&[u8], Timestamp),
+        facts: &StateFacts,
+        lock_for_move: &Hold,
+    ) -> Result<usize> {
         let there = self.to.kept_bytes().await?;
         if there.as_ref().is_none_or(|there| there[..] != *bytes) {
             self.check_free(bytes, there.as_deref().map(Vec::as_slice)).await?;
             for (version, at) in self.missing_versions(there.as_deref().map(Vec::as_slice)).await? {
-                self.to.write_version(hold, &version, at).await?;
+                self.to.write_version(lock_for_move, &version, at).await?;
             }
         }
         if self.to.kept_bytes().await?.is_none_or(|there| there[..] != *bytes) {
-            self.to.write_version(hold, bytes, now).await?;
+            self.to.write_version(lock_for_move, bytes, now).await?;
         }
         let stored = self.to.kept_bytes().await?.unwrap_or_default();
         if !is_same(bytes, &stored) {
@@ -220,7 +225,7 @@ impl StateMove<'_> {
 }
 
 /// Holds a state; the lock that a killed process of this kind left is taken over.
-pub(super) async fn hold(
+pub(super) async fn lock_for_move(
     session: &Session,
     home: &StateHome,
     (operation, info): (&str, &str),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::state_move::{StateMove, hold};
+use super::state_move::{StateMove, lock_for_move};
 use crate::backends::{KeptAt, SafetyCopies, SafetyCopy, StateFacts, StateHome, StatePlace};
 use crate::engine::session::Session;
 use crate::engine::state_check::{Seen, keep_safety_copy, moved_away, note_lineage};
@@ -35,11 +35,11 @@ pub struct FoundCopy {
     pub written: Option<Timestamp>,
     /// Whether `infra.lock` knows this very state.
     pub is_known: bool,
-    source: Source,
+    source: CopySource,
 }
 
 #[derive(Debug)]
-enum Source {
+enum CopySource {
     /// A copy that nobody works with.
     Copy(Zeroizing<Vec<u8>>),
     /// A store: the state is moved, so that nobody goes on with it there.
@@ -78,7 +78,7 @@ async fn in_store(session: &Session, id: &StackId, dir: &Path) -> Result<Option<
     let Some(facts) = facts else { return Ok(None) };
     let written = home.versions().await?.and_then(|kept| kept.versions.last().map(|version| version.at));
     let is_known = known_lineage(session, id)?.is_some_and(|known| known == facts.lineage);
-    let (project, source) = (status.project, Source::Store(Box::new(home)));
+    let (project, source) = (status.project, CopySource::Store(Box::new(home)));
     Ok(Some(FoundCopy { id: id.clone(), project, origin: folder, facts, written, is_known, source }))
 }
 
@@ -111,7 +111,7 @@ fn in_safety_copies(session: &Session, id: &StackId, from: Option<&Path>) -> Res
         .ok_or_else(|| Error::invalid(format!("the safety copy of `{id}` is no state")))?;
     let is_known = lineage.as_ref() == Some(&facts.lineage);
     let (project, origin, written) = (copy.facts.project, copy.facts.root, Some(copy.facts.written));
-    let source = Source::Copy(bytes);
+    let source = CopySource::Copy(bytes);
     Ok(Some(FoundCopy { id: id.clone(), project, origin, facts, written, is_known, source }))
 }
 
@@ -159,7 +159,7 @@ pub async fn has_state(session: &Session, id: &StackId) -> Result<bool> {
 /// Returns why a copy must not be used: the checkout that wrote it still has the state, or gave it on.
 pub async fn lives_elsewhere(session: &Session, copy: &FoundCopy) -> Option<String> {
     let (root, own) = (&copy.origin, &session.project.root);
-    if matches!(copy.source, Source::Store(_)) {
+    if matches!(copy.source, CopySource::Store(_)) {
         let words = "with `--force` it is moved from there, and that checkout is told";
         return is_of_checkout(root).then(|| words.to_owned());
     }
@@ -207,8 +207,8 @@ pub async fn recover_state(session: &Session, copy: &FoundCopy) -> Result<()> {
     let name = StateName::parse(&copy.id.state_name())?;
     let home = session.home_named(&name)?.ok_or_else(|| Error::bug("there is no place for states"))?;
     match &copy.source {
-        Source::Store(from) => take_over(session, copy, from, &home).await?,
-        Source::Copy(bytes) => put_back(session, copy, bytes, &home).await?,
+        CopySource::Store(from) => take_over(session, copy, from, &home).await?,
+        CopySource::Copy(bytes) => put_back(session, copy, bytes, &home).await?,
     }
     note_lineage(session, &copy.id, Some(copy.facts.lineage.clone()))?;
     // From now on it is this checkout that has it.
@@ -229,7 +229,7 @@ async fn take_over(session: &Session, copy: &FoundCopy, from: &StateHome, to: &S
 }
 
 async fn put_back(session: &Session, copy: &FoundCopy, bytes: &[u8], home: &StateHome) -> Result<()> {
-    let hold = hold(session, home, ("state recover", "")).await?;
+    let hold = lock_for_move(session, home, ("state recover", "")).await?;
     let written = async {
         match home.facts().await? {
             Some(there) if there == copy.facts => Ok(()),

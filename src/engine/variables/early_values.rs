@@ -97,7 +97,7 @@ impl EarlyValues {
     /// Returns everything that gives a value to one of these variables, wherever tofu looks.
     ///
     /// For a proof that only this user can make; never to be kept as it is.
-    pub fn witnesses(
+    pub fn digests(
         &self,
         session: &Session,
         run: &StackRun,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::early_values::{files_of, values_in_file};
 use super::given_variables::tofus_own;
-use super::own_encryption::{Subject, declares};
+use super::own_encryption::{SearchedPart, declares};
 use crate::engine::session::Session;
 use crate::model::{Stack, StackRun, quoted};
 use crate::stacks;
@@ -13,7 +13,7 @@ use crate::stacks;
 /// Returns the variables behind a stack's own encryption, each with where its value comes from;
 /// nothing if its files say nothing about encryption.
 pub fn encryption_origins(session: &Session, stack: &Stack) -> Option<String> {
-    if !declares(&session.dir_of(stack), Subject::Anything) {
+    if !declares(&session.dir_of(stack), SearchedPart::Anything) {
         return None;
     }
     let early = session.early_of(stack);

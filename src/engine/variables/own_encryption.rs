@@ -7,7 +7,7 @@ use crate::syntax::{Block, JsonNode, read_json};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Subject {
+pub enum SearchedPart {
     /// Any such block.
     Anything,
     /// One that says how plans are encrypted.
@@ -16,7 +16,7 @@ pub enum Subject {
     States,
 }
 
-impl Subject {
+impl SearchedPart {
     /// Returns the block that it stands in; nothing where any counts.
     const fn block(self) -> Option<&'static str> {
         match self {
@@ -28,7 +28,7 @@ impl Subject {
 }
 
 /// Returns whether the files of a stack tell tofu how to encrypt.
-pub fn declares(dir: &Path, subject: Subject) -> bool {
+pub fn declares(dir: &Path, subject: SearchedPart) -> bool {
     let files = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     files.into_iter().any(|path| {
         let name = path.to_string_lossy();
@@ -41,14 +41,14 @@ pub fn declares(dir: &Path, subject: Subject) -> bool {
 }
 
 /// Returns whether a file says it; one that makes no sense is taken at its word.
-fn is_said_in(text: &str, is_json: bool, subject: Subject) -> bool {
+fn is_said_in(text: &str, is_json: bool, subject: SearchedPart) -> bool {
     let (says, is_sound) = if is_json { said_in_json(text, subject) } else { said_in_hcl(text, subject) };
     let has_words = || text.contains("encryption") && subject.block().is_none_or(|word| text.contains(word));
     says || (!is_sound && has_words())
 }
 
 /// Returns whether a file says it, and whether all of it could be read.
-fn said_in_hcl(text: &str, subject: Subject) -> (bool, bool) {
+fn said_in_hcl(text: &str, subject: SearchedPart) -> (bool, bool) {
     // Reading is slow, and most files say nothing about it.
     if !text.contains("encryption") {
         return (false, true);
@@ -61,7 +61,7 @@ fn said_in_hcl(text: &str, subject: Subject) -> (bool, bool) {
     (says, document.fault.is_none())
 }
 
-fn said_in_json(text: &str, subject: Subject) -> (bool, bool) {
+fn said_in_json(text: &str, subject: SearchedPart) -> (bool, bool) {
     let (node, fault) = read_json(text);
     let terraform = node.all("terraform").into_iter();
     let mut encryption = terraform.flat_map(|block| block.all("encryption"));
@@ -78,22 +78,22 @@ mod tests {
         let block = "terraform {\n  encryption {\n    state {\n    }\n  }\n}\n";
         let other = "# encryption\nresource \"a\" \"b\" {\n  encryption {\n  }\n}\n";
 
-        assert!(is_said_in(block, false, Subject::Anything));
-        assert!(!is_said_in(other, false, Subject::Anything));
-        assert!(is_said_in(r#"{"terraform":{"encryption":{}}}"#, true, Subject::Anything));
-        assert!(!is_said_in(r#"{"terraform":{}}"#, true, Subject::Anything));
+        assert!(is_said_in(block, false, SearchedPart::Anything));
+        assert!(!is_said_in(other, false, SearchedPart::Anything));
+        assert!(is_said_in(r#"{"terraform":{"encryption":{}}}"#, true, SearchedPart::Anything));
+        assert!(!is_said_in(r#"{"terraform":{}}"#, true, SearchedPart::Anything));
     }
 
     #[test]
     fn a_block_about_states_says_nothing_about_plans() {
         let state = "terraform {\n  encryption {\n    state {\n    }\n  }\n}\n";
 
-        assert!(!is_said_in(state, false, Subject::Plans));
-        assert!(is_said_in(&state.replace("state", "plan"), false, Subject::Plans));
-        assert!(is_said_in(r#"{"terraform":{"encryption":{"plan":{}}}}"#, true, Subject::Plans));
-        assert!(!is_said_in(r#"{"terraform":{"encryption":{"state":{}}}}"#, true, Subject::Plans));
-        assert!(is_said_in(state, false, Subject::States));
-        assert!(!is_said_in(&state.replace("state", "plan"), false, Subject::States));
+        assert!(!is_said_in(state, false, SearchedPart::Plans));
+        assert!(is_said_in(&state.replace("state", "plan"), false, SearchedPart::Plans));
+        assert!(is_said_in(r#"{"terraform":{"encryption":{"plan":{}}}}"#, true, SearchedPart::Plans));
+        assert!(!is_said_in(r#"{"terraform":{"encryption":{"state":{}}}}"#, true, SearchedPart::Plans));
+        assert!(is_said_in(state, false, SearchedPart::States));
+        assert!(!is_said_in(&state.replace("state", "plan"), false, SearchedPart::States));
     }
 
     #[test]
@@ -102,10 +102,10 @@ mod tests {
             "locals {\n  a = { k = 1, k = 2 }\n}\nterraform {\n  encryption {\n    plan {\n    }\n  }\n}\n";
         let listed = r#"{"terraform":[{},{"encryption":[{"plan":{}}]}], "terraform": {}}"#;
 
-        assert!(is_said_in(block, false, Subject::Plans));
-        assert!(is_said_in(listed, true, Subject::Plans));
-        assert!(is_said_in(&format!("{block}}}"), false, Subject::Plans), "what makes no sense counts");
-        assert!(is_said_in(r#"{"terraform":{"encr\u0079ption":{}}}"#, true, Subject::Anything));
+        assert!(is_said_in(block, false, SearchedPart::Plans));
+        assert!(is_said_in(listed, true, SearchedPart::Plans));
+        assert!(is_said_in(&format!("{block}}}"), false, SearchedPart::Plans), "what makes no sense counts");
+        assert!(is_said_in(r#"{"terraform":{"encr\u0079ption":{}}}"#, true, SearchedPart::Anything));
     }
 
     #[test]
@@ -114,8 +114,8 @@ mod tests {
         let write = |bytes: &[u8]| std::fs::write(dir.path().join("a.tf"), bytes).expect("a file");
 
         write(b"\xef\xbb\xbfterraform {\n  encryption {\n  }\n}\n");
-        assert!(declares(dir.path(), Subject::Anything));
+        assert!(declares(dir.path(), SearchedPart::Anything));
         write(b"# caf\xe9\nterraform {\n  encryption {\n  }\n}\n");
-        assert!(declares(dir.path(), Subject::Anything));
+        assert!(declares(dir.path(), SearchedPart::Anything));
     }
 }

@@ -59,7 +59,7 @@ pub enum Unopened {
 
 /// An encrypted file that stayed shut.
 #[derive(Clone, Debug)]
-pub(super) struct ShutFile {
+pub(super) struct UnopenedFile {
     pub path: PathBuf,
     pub error: Error,
 }
@@ -86,7 +86,7 @@ pub struct StackSecrets {
     /// The passphrase that is found, whether states are encrypted or not.
     pub(in crate::engine) passphrase: Option<Passphrase>,
     /// Files that stayed shut, and were left out.
-    pub(super) shut: Vec<ShutFile>,
+    pub(super) shut: Vec<UnopenedFile>,
 }
 
 impl StackSecrets {
@@ -118,7 +118,7 @@ impl StackSecrets {
 
     /// Returns the files that were left out, each with why, and what to do about it.
     pub fn left_out(&self) -> impl Iterator<Item = (String, &[String])> {
-        self.shut.iter().map(|ShutFile { path, error }| {
+        self.shut.iter().map(|UnopenedFile { path, error }| {
             let why: Vec<String> = error.body();
             let text = format!("`{}` stays shut and is left out: {}", path.display(), error.message());
             (std::iter::once(text).chain(why).collect::<Vec<_>>().join("\n  "), error.hints())
@@ -170,7 +170,7 @@ pub async fn load_secrets(
                     own.files.push(file);
                 }
                 Err(error) if unopened.leaves_out(project, &file) => {
-                    own.shut.push(ShutFile { path: file, error });
+                    own.shut.push(UnopenedFile { path: file, error });
                 }
                 Err(error) => return Err(error),
             }

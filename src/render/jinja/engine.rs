@@ -15,7 +15,7 @@ use super::limits::{MAX_STEPS, MAX_TEXT, MAX_WRITTEN};
 use super::python;
 use super::python::from_json;
 use super::rewrite::{Rewritten, Tokens};
-use super::surroundings::Surroundings;
+use super::template_access::TemplateAccess;
 use super::{fault, filters, functions, rewrite, undefined};
 use crate::error::{Error, Result};
 use crate::model::Values;
@@ -38,7 +38,7 @@ impl fmt::Debug for Engine {
 
 impl Engine {
     /// Makes an engine for a project.
-    pub fn new(settings: &RenderSettings, surroundings: &Surroundings) -> Result<Self> {
+    pub fn new(settings: &RenderSettings, template_access: &TemplateAccess) -> Result<Self> {
         let mut jinja = Jinja::new();
         jinja.set_syntax(syntax(settings)?);
         jinja.set_auto_escape_callback(|_| AutoEscape::None);
@@ -53,7 +53,7 @@ impl Engine {
         jinja.add_function("__tick", tick);
         python::add_to(&mut jinja);
         filters::add_to(&mut jinja);
-        functions::add_to(&mut jinja, surroundings);
+        functions::add_to(&mut jinja, template_access);
         Ok(Self { settings: settings.clone(), jinja, read: Mutex::default() })
     }
 
@@ -222,8 +222,8 @@ mod tests {
     use crate::model::Environment;
 
     fn engine() -> Engine {
-        let surroundings = Surroundings { root: PathBuf::from("."), env: Environment::default() };
-        Engine::new(&RenderSettings::conventional(), &surroundings).unwrap()
+        let template_access = TemplateAccess { root: PathBuf::from("."), env: Environment::default() };
+        Engine::new(&RenderSettings::conventional(), &template_access).unwrap()
     }
 
     fn values() -> Values {

@@ -16,16 +16,16 @@ use serde_json::{Value as Json, json};
 use super::fault::{fault, with_hint};
 use super::limits::MAX_FILE;
 use super::python::{Arguments, Dict, Given, List};
-use super::surroundings::Surroundings;
+use super::template_access::TemplateAccess;
 use crate::render::settings::inside;
 
 /// Adds the functions, the filter `nthhost` and the map `env`.
-pub fn add_to(env: &mut Jinja<'_>, surroundings: &Surroundings) {
+pub fn add_to(env: &mut Jinja<'_>, template_access: &TemplateAccess) {
     env.add_filter("nthhost", nth_host);
     env.add_function("nthhost", nth_host);
-    env.add_global("env", variables(surroundings));
+    env.add_global("env", variables(template_access));
     for (name, call) in FUNCTIONS {
-        let files = Files { root: surroundings.root.clone() };
+        let files = Files { root: template_access.root.clone() };
         env.add_function(*name, move |args: Given| call(&files, args));
     }
 }
@@ -82,8 +82,9 @@ impl Asked {
     }
 }
 
-fn variables(surroundings: &Surroundings) -> Value {
-    let pairs = surroundings.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+fn variables(template_access: &TemplateAccess) -> Value {
+    let pairs =
+        template_access.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     Dict::value(pairs.map(|(name, value)| (Value::from(name), Value::from(value))))
 }
 

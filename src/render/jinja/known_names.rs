@@ -204,11 +204,11 @@ mod tests {
 
     use super::*;
     use crate::model::{Environment, Values};
-    use crate::render::{Engine, RenderSettings, Surroundings};
+    use crate::render::{Engine, RenderSettings, TemplateAccess};
 
     fn said(expression: &str) -> String {
-        let surroundings = Surroundings { root: PathBuf::from("."), env: Environment::default() };
-        let engine = Engine::new(&RenderSettings::conventional(), &surroundings).unwrap();
+        let template_access = TemplateAccess { root: PathBuf::from("."), env: Environment::default() };
+        let engine = Engine::new(&RenderSettings::conventional(), &template_access).unwrap();
         engine.evaluate(expression, &Values::new()).err().map(|error| error.to_string()).unwrap_or_default()
     }
 

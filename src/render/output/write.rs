@@ -205,9 +205,9 @@ mod tests {
     use crate::render::GeneratedFile;
     use crate::render::output::changes::{Overwrite, TreeComparison, compare_tree};
 
-    struct Lab(tempfile::TempDir);
+    struct TestTree(tempfile::TempDir);
 
-    impl Lab {
+    impl TestTree {
         fn infra_dir(&self) -> PathBuf {
             self.0.path().join(".infra")
         }
@@ -238,8 +238,8 @@ mod tests {
         GeneratedFile { path: path.into(), bytes: (*text).into(), mode: 0o640, origin: "a template".into() }
     }
 
-    fn lab() -> Lab {
-        Lab(tempfile::tempdir().unwrap())
+    fn lab() -> TestTree {
+        TestTree(tempfile::tempdir().unwrap())
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::Console;
 use crate::model::{RunReport, StackReport, StackResult, human_duration};
 use crate::report::ending::{
-    Fold, SharedCause, Telling, count_line, is_quiet, next_steps, result_sign, result_table, result_tone,
-    result_words, shared_causes,
+    CauseDetail, OmittedStacks, SharedCause, count_line, is_quiet, next_steps, result_sign, result_table,
+    result_tone, result_words, shared_causes,
 };
 use crate::report::failure::show_stack_error;
 use crate::report::screen::{Tone, Verbosity};
@@ -20,18 +20,18 @@ impl Console {
             return;
         }
         let telling = match self.terminal.verbosity() {
-            Verbosity::Verbose => Telling::Whole,
+            Verbosity::Verbose => CauseDetail::Whole,
             _ => self.causes.add(report),
         };
         let sign = self.terminal.paint(result_tone(report), result_sign(report));
         let words = match &telling {
-            Telling::Whole => result_words(self.command, report),
-            Telling::Like(first) => format!("failed like {first} "),
-            Telling::Count(first, stacks) => {
+            CauseDetail::Whole => result_words(self.command, report),
+            CauseDetail::Like(first) => format!("failed like {first} "),
+            CauseDetail::Count(first, stacks) => {
                 let words = result_words(self.command, report);
                 return self.note(&format!("  {sign} {words} like {first}: {stacks} stacks by now"));
             }
-            Telling::Nothing => return,
+            CauseDetail::Nothing => return,
         };
         // What did not run has a reason, and no time worth telling.
         let time = match &report.reason {
@@ -43,7 +43,7 @@ impl Console {
         match &report.error {
             Some(error) => self.live.above(|| {
                 self.terminal.alert_hanging(line, indent);
-                if telling == Telling::Whole {
+                if telling == CauseDetail::Whole {
                     show_stack_error(&self.terminal, &report.id, error);
                 }
             }),
@@ -53,12 +53,12 @@ impl Console {
 
     /// Where more stacks run than the screen has lines, those of which there is nothing to say are counted.
     fn is_folded(&self, result: StackResult) -> bool {
-        is_quiet(self.command, result) && self.fold() == Fold::Quiet
+        is_quiet(self.command, result) && self.fold() == OmittedStacks::Quiet
     }
 
-    fn fold(&self) -> Fold {
+    fn fold(&self) -> OmittedStacks {
         let (rows, _) = self.terminal.size();
-        if self.is_live() && self.stacks + 4 > rows { Fold::Quiet } else { Fold::Nothing }
+        if self.is_live() && self.stacks + 4 > rows { OmittedStacks::Quiet } else { OmittedStacks::Nothing }
     }
 
     pub(super) fn nothing_done(&mut self) {

@@ -20,7 +20,7 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
 /// How much is told of a stack when it ends.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Telling {
+pub enum CauseDetail {
     /// Everything.
     Whole,
     /// That it failed for the same reason as this one.
@@ -33,10 +33,10 @@ pub enum Telling {
 
 /// The causes in a run so far.
 #[derive(Debug, Default)]
-pub struct Causes(BTreeMap<String, Known>);
+pub struct Causes(BTreeMap<String, KnownCause>);
 
 #[derive(Debug)]
-struct Known {
+struct KnownCause {
     first: StackId,
     stacks: usize,
     told: Instant,
@@ -44,9 +44,9 @@ struct Known {
 
 impl Causes {
     /// Adds a stack that has ended, and returns what to tell of it.
-    pub fn add(&mut self, report: &StackReport) -> Telling {
-        let Some(comparable) = comparable_error_of(report) else { return Telling::Whole };
-        let first = Known { first: report.id.clone(), stacks: 0, told: Instant::now() };
+    pub fn add(&mut self, report: &StackReport) -> CauseDetail {
+        let Some(comparable) = comparable_error_of(report) else { return CauseDetail::Whole };
+        let first = KnownCause { first: report.id.clone(), stacks: 0, told: Instant::now() };
         let known = self.0.entry(comparable.key).or_insert(first);
         known.stacks += 1;
         let is_silent = known.stacks > FEW && known.told.elapsed() < SIGN_OF_LIFE;
@@ -54,11 +54,11 @@ impl Causes {
             known.told = Instant::now();
         }
         match known.stacks {
-            1 => Telling::Whole,
-            ..=FEW if report.error.is_none() => Telling::Whole,
-            ..=FEW => Telling::Like(known.first.clone()),
-            _ if is_silent => Telling::Nothing,
-            stacks => Telling::Count(known.first.clone(), stacks),
+            1 => CauseDetail::Whole,
+            ..=FEW if report.error.is_none() => CauseDetail::Whole,
+            ..=FEW => CauseDetail::Like(known.first.clone()),
+            _ if is_silent => CauseDetail::Nothing,
+            stacks => CauseDetail::Count(known.first.clone(), stacks),
         }
     }
 
@@ -179,11 +179,14 @@ mod tests {
     fn the_first_is_told_whole_a_few_in_short_and_the_rest_at_the_end() {
         let mut causes = Causes::default();
 
-        let shown: Vec<Telling> = (1..=5).map(|number| causes.add(&failed(number, "S"))).collect();
+        let shown: Vec<CauseDetail> = (1..=5).map(|number| causes.add(&failed(number, "S"))).collect();
 
-        let like = Telling::Like(StackId::new("s/1"));
-        assert_eq!(shown, [Telling::Whole, like.clone(), like, Telling::Nothing, Telling::Nothing]);
-        assert_eq!(causes.add(&failed(6, "another")), Telling::Whole);
+        let like = CauseDetail::Like(StackId::new("s/1"));
+        assert_eq!(
+            shown,
+            [CauseDetail::Whole, like.clone(), like, CauseDetail::Nothing, CauseDetail::Nothing]
+        );
+        assert_eq!(causes.add(&failed(6, "another")), CauseDetail::Whole);
         assert!(causes.is_storm());
     }
 

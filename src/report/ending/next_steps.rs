@@ -11,7 +11,7 @@ use crate::model::{RunCommand, RunReport, StackError, StackReport, StackResult, 
 
 /// Returns what to do next; nothing if there is nothing to say.
 pub fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
-    let end = End { report, scope };
+    let end = EndedRun { report, scope };
     if let Some(flag) = scope.bundle.as_deref() {
         let loses = report.stacks.iter().any(|stack| end.loses_protected(stack));
         if let Some(steps) = (BundleEnd { report, scope, flag, loses }).steps() {
@@ -46,12 +46,12 @@ pub fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
 }
 
 /// How a run ended, and what its stacks can be chosen with.
-struct End<'a> {
+struct EndedRun<'a> {
     report: &'a RunReport,
     scope: &'a Scope,
 }
 
-impl<'a> End<'a> {
+impl<'a> EndedRun<'a> {
     fn with(&self, result: StackResult) -> Vec<&'a StackReport> {
         self.report.stacks.iter().filter(|stack| stack.result == result).collect()
     }
@@ -138,7 +138,7 @@ impl<'a> End<'a> {
     }
 }
 
-impl End<'_> {
+impl EndedRun<'_> {
     /// Returns what to do where the same command would only fail again.
     fn way_out(&self, failed: &[&StackReport]) -> Option<String> {
         let code = |stack: &StackReport| stack.error.as_ref().and_then(|error| error.code.clone());
@@ -168,7 +168,7 @@ impl End<'_> {
 mod tests {
     use super::*;
     use crate::model::{ChangeCounts, StackId};
-    use crate::report::Passed;
+    use crate::report::PassedArguments;
     use StackResult::{Deferred, NoChanges, Succeeded};
 
     /// Ten stacks in each of three layers.
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn what_was_passed_on_is_needed_again_and_its_values_are_not_said() {
         let stopped = || StackReport::new(StackId::new("a"), StackResult::Interrupted);
-        let passed = |arg: &str| Scope { passed: Passed::on(&[arg.to_owned()]), ..Scope::default() };
+        let passed = |arg: &str| Scope { passed: PassedArguments::on(&[arg.to_owned()]), ..Scope::default() };
 
         assert_eq!(
             step_after(RunCommand::Apply, stopped(), &passed("-refresh=false")),

@@ -7,7 +7,7 @@ use crate::model::quoted;
 
 /// What followed `--`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub enum Passed {
+pub enum PassedArguments {
     /// Nothing.
     #[default]
     Nothing,
@@ -17,7 +17,7 @@ pub enum Passed {
     WithValues,
 }
 
-impl Passed {
+impl PassedArguments {
     /// Looks at what followed `--`.
     pub fn on(extra: &[String]) -> Self {
         let name = |arg: &String| arg.trim_start_matches('-').split('=').next().map(str::to_owned);
@@ -49,7 +49,7 @@ mod tests {
     fn what_is_passed_on_is_said_again_unless_it_gives_values() {
         let on = |extra: &[&str]| {
             let extra: Vec<String> = extra.iter().map(|arg| (*arg).to_owned()).collect();
-            Passed::on(&extra).behind("infra apply a")
+            PassedArguments::on(&extra).behind("infra apply a")
         };
 
         assert_eq!(on(&[]).as_deref(), Some("infra apply a"));

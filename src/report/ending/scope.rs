@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::passed::Passed;
+use super::passed::PassedArguments;
 use crate::model::StackId;
 
 /// What a choice of stacks can be said with.
@@ -29,7 +29,7 @@ pub struct Scope {
     /// The same command once more, with every attribute; `None` if it cannot be repeated.
     pub in_full: Option<String>,
     /// What was passed on to tofu.
-    pub passed: Passed,
+    pub passed: PassedArguments,
     /// Stacks that must not lose anything without a word.
     pub protected: BTreeSet<StackId>,
 }

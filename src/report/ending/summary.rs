@@ -80,7 +80,7 @@ fn done(command: RunCommand, report: &StackReport) -> String {
 
 /// Which stacks the table leaves out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Fold {
+pub enum OmittedStacks {
     /// None.
     Nothing,
     /// Those of which there is nothing to say; they are counted.
@@ -116,12 +116,12 @@ fn tests(report: &StackReport) -> TestCounts {
 /// What many stacks have in common is told beside the table.
 pub fn result_table(
     report: &RunReport,
-    (fold, causes): (Fold, &[SharedCause<'_>]),
+    (fold, causes): (OmittedStacks, &[SharedCause<'_>]),
     columns: Option<usize>,
 ) -> Vec<String> {
     let is_told = |id: &StackId| causes.iter().any(|cause| cause.hits(id));
     let is_shown = |stack: &&StackReport| {
-        let is_folded = fold == Fold::Quiet && is_quiet(report.command, stack.result);
+        let is_folded = fold == OmittedStacks::Quiet && is_quiet(report.command, stack.result);
         !is_folded && !is_told(&stack.id)
     };
     let shown: Vec<&StackReport> = report.stacks.iter().filter(is_shown).collect();
@@ -199,7 +199,7 @@ pub const fn is_quiet(command: RunCommand, result: StackResult) -> bool {
 /// Writes the table of a finished run, with the reasons, to stdout.
 pub fn show_report(terminal: &Terminal, report: &RunReport) {
     let causes = shared_causes(report);
-    let table = result_table(report, (Fold::Nothing, &[]), terminal.out_columns());
+    let table = result_table(report, (OmittedStacks::Nothing, &[]), terminal.out_columns());
     table.iter().for_each(|line| terminal.data_line(&format!(" {line}")));
     for cause in &causes {
         let words = cause.heading(&result_words(report.command, cause.report));
@@ -255,9 +255,12 @@ mod tests {
         let usual = ChangeCounts { add: 2, ..ChangeCounts::default() };
         let replacing = ChangeCounts { replace: 1, import: 3, ..ChangeCounts::default() };
 
-        let plain = result_table(&report(vec![stack("a", usual)]), (Fold::Nothing, &[]), None);
-        let full =
-            result_table(&report(vec![stack("a", usual), stack("b", replacing)]), (Fold::Nothing, &[]), None);
+        let plain = result_table(&report(vec![stack("a", usual)]), (OmittedStacks::Nothing, &[]), None);
+        let full = result_table(
+            &report(vec![stack("a", usual), stack("b", replacing)]),
+            (OmittedStacks::Nothing, &[]),
+            None,
+        );
 
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(words(&plain[0]), ["stack", "result", "add", "change", "destroy", "time"]);
@@ -270,7 +273,7 @@ mod tests {
         let provisional = stack("b", ChangeCounts::default()).provisional("uses outputs of a");
         let report = report(vec![stack("a", ChangeCounts::default()), provisional]);
 
-        assert!(result_table(&report, (Fold::Nothing, &[]), None)[2].contains("✓ provisional"));
+        assert!(result_table(&report, (OmittedStacks::Nothing, &[]), None)[2].contains("✓ provisional"));
         assert!(count_line(&report).starts_with("1 with changes · 1 provisional · "));
     }
 
@@ -279,12 +282,12 @@ mod tests {
         let id = format!("01-a/{}-end", "x".repeat(90));
         let report = report(vec![stack(&id, ChangeCounts::default()), stack("b", ChangeCounts::default())]);
 
-        let narrow = result_table(&report, (Fold::Nothing, &[]), Some(80));
+        let narrow = result_table(&report, (OmittedStacks::Nothing, &[]), Some(80));
 
         assert!(narrow.iter().all(|line| text_width(line) + 1 < 80), "{narrow:#?}");
         assert!(narrow[1].contains("01-a/xxx") && narrow[1].contains("…") && narrow[1].contains("xx-end"));
-        assert!(result_table(&report, (Fold::Nothing, &[]), None)[1].contains(&id));
-        assert!(result_table(&report, (Fold::Nothing, &[]), Some(200))[1].contains(&id));
+        assert!(result_table(&report, (OmittedStacks::Nothing, &[]), None)[1].contains(&id));
+        assert!(result_table(&report, (OmittedStacks::Nothing, &[]), Some(200))[1].contains(&id));
     }
 
     #[test]
@@ -294,7 +297,7 @@ mod tests {
         let report = report(vec![stopped("a").with_reason("while applying"), waiting]);
 
         assert_eq!(result_words(report.command, &report.stacks[0]), "interrupted: while applying");
-        assert!(result_table(&report, (Fold::Nothing, &[]), None)[2].contains("· not begun"));
+        assert!(result_table(&report, (OmittedStacks::Nothing, &[]), None)[2].contains("· not begun"));
         assert!(count_line(&report).starts_with("1 interrupted · 1 not begun · "));
     }
 }

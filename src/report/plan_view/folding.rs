@@ -18,7 +18,7 @@ pub struct StackChanges {
 
 /// The lines of stacks, in their order.
 #[derive(Debug)]
-pub struct Folded {
+pub struct FoldedLines {
     pub stacks: Vec<Vec<String>>,
     /// The first stack of which something is left out.
     pub first_folded: Option<usize>,
@@ -26,31 +26,31 @@ pub struct Folded {
 
 /// What is shown of one change.
 #[derive(Clone, Copy, Debug, Default)]
-struct Shown {
+struct ChangeLines {
     head: bool,
     /// How many lines of the attributes.
     body: usize,
 }
 
 /// Returns the lines that have room.
-pub fn fold(stacks: &[StackChanges], room: usize) -> Folded {
+pub fn fold(stacks: &[StackChanges], room: usize) -> FoldedLines {
     let shown = choose(stacks, room);
-    let is_folded = |(stack, shown): (&StackChanges, &Vec<Shown>)| {
+    let is_folded = |(stack, shown): (&StackChanges, &Vec<ChangeLines>)| {
         stack.entries.iter().zip(shown).any(|(entry, shown)| !shown.head || shown.body < entry.body.len())
     };
     let first_folded = stacks.iter().zip(&shown).position(is_folded);
     let stacks = stacks.iter().zip(&shown).map(|(stack, shown)| lines_of(stack, shown)).collect();
-    Folded { stacks, first_folded }
+    FoldedLines { stacks, first_folded }
 }
 
-fn choose(stacks: &[StackChanges], room: usize) -> Vec<Vec<Shown>> {
+fn choose(stacks: &[StackChanges], room: usize) -> Vec<Vec<ChangeLines>> {
     let entries = || stacks.iter().flat_map(|stack| &stack.entries);
     let headings: usize = stacks.iter().map(|stack| stack.heading.len()).sum();
     let heads: usize = entries().map(head_height).sum();
     let bodies = |cap: usize| entries().map(|entry| height(entry, cap)).sum::<usize>();
     let fits = |cap: &usize| headings + heads + bodies(*cap) <= room;
-    let capped = |cap: usize| -> Vec<Vec<Shown>> {
-        let shown = |entry: &ShownChange| Shown { head: true, body: kept(entry, cap) };
+    let capped = |cap: usize| -> Vec<Vec<ChangeLines>> {
+        let shown = |entry: &ShownChange| ChangeLines { head: true, body: kept(entry, cap) };
         stacks.iter().map(|stack| stack.entries.iter().map(shown).collect()).collect()
     };
     match CAPS.into_iter().find(|cap| fits(cap)) {
@@ -70,10 +70,10 @@ fn height(entry: &ShownChange, cap: usize) -> usize {
 }
 
 /// Shows all resources, and the attributes of those that are worth it most.
-fn with_some_bodies(stacks: &[StackChanges], mut left: usize) -> Vec<Vec<Shown>> {
+fn with_some_bodies(stacks: &[StackChanges], mut left: usize) -> Vec<Vec<ChangeLines>> {
     let least = CAPS[CAPS.len() - 1];
-    let head_only = |stack: &StackChanges| vec![Shown { head: true, body: 0 }; stack.entries.len()];
-    let mut shown: Vec<Vec<Shown>> = stacks.iter().map(head_only).collect();
+    let head_only = |stack: &StackChanges| vec![ChangeLines { head: true, body: 0 }; stack.entries.len()];
+    let mut shown: Vec<Vec<ChangeLines>> = stacks.iter().map(head_only).collect();
     let places = stacks.iter().enumerate().flat_map(|(at, stack)| {
         stack.entries.iter().enumerate().map(move |(entry_at, entry)| (entry.rank, at, entry_at))
     });
@@ -91,11 +91,11 @@ fn with_some_bodies(stacks: &[StackChanges], mut left: usize) -> Vec<Vec<Shown>>
 }
 
 /// Shows what is grave, and of each stack as many others as of the next.
-fn with_some_heads(stacks: &[StackChanges], room: usize) -> Vec<Vec<Shown>> {
-    let grave = |stack: &StackChanges| -> Vec<Shown> {
-        stack.entries.iter().map(|entry| Shown { head: entry.loses_something, body: 0 }).collect()
+fn with_some_heads(stacks: &[StackChanges], room: usize) -> Vec<Vec<ChangeLines>> {
+    let grave = |stack: &StackChanges| -> Vec<ChangeLines> {
+        stack.entries.iter().map(|entry| ChangeLines { head: entry.loses_something, body: 0 }).collect()
     };
-    let mut shown: Vec<Vec<Shown>> = stacks.iter().map(grave).collect();
+    let mut shown: Vec<Vec<ChangeLines>> = stacks.iter().map(grave).collect();
     let entries = stacks.iter().flat_map(|stack| &stack.entries);
     let needed: usize = entries.filter(|entry| entry.loses_something).map(head_height).sum();
     // Each stack has a line that counts the rest.
@@ -118,7 +118,7 @@ fn with_some_heads(stacks: &[StackChanges], room: usize) -> Vec<Vec<Shown>> {
 }
 
 /// Shows the only one that is left out, where the line that counts it is as high.
-fn show_last(stack: &StackChanges, shown: &mut [Shown]) {
+fn show_last(stack: &StackChanges, shown: &mut [ChangeLines]) {
     let mut left_out = shown.iter_mut().zip(&stack.entries).filter(|(shown, _)| !shown.head);
     if let (Some((last, entry)), None) = (left_out.next(), left_out.next()) {
         last.head = head_height(entry) <= 1;
@@ -129,7 +129,7 @@ fn head_height(entry: &ShownChange) -> usize {
     entry.head.len() + entry.causes.len()
 }
 
-fn lines_of(stack: &StackChanges, shown: &[Shown]) -> Vec<String> {
+fn lines_of(stack: &StackChanges, shown: &[ChangeLines]) -> Vec<String> {
     let mut lines = stack.heading.clone();
     for (entry, shown) in stack.entries.iter().zip(shown).filter(|(_, shown)| shown.head) {
         lines.extend(entry.head.iter().chain(&entry.causes).cloned());

@@ -3,7 +3,7 @@
 
 use super::attribute_lines::Values;
 use super::details::Details;
-use super::folding::{Folded, StackChanges, fold};
+use super::folding::{FoldedLines, StackChanges, fold};
 use super::plan_text::{Listing, changes, full_text};
 use crate::model::StackId;
 use crate::report::screen::{Terminal, Verbosity};
@@ -79,7 +79,7 @@ impl PlanScreen {
     }
 
     /// Folds what a question is about.
-    pub fn fold_question(&self, proposed: &[StackChanges]) -> Folded {
+    pub fn fold_question(&self, proposed: &[StackChanges]) -> FoldedLines {
         fold(proposed, self.room(BESIDE_QUESTION))
     }
 

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::fit::wrap;
 use super::terminal::{Terminal, Tone};
 use crate::events::{Answer, Proposal, Question};
-use crate::model::{StackId, Staying, few};
+use crate::model::{RemainingStacks, StackId, few};
 
 /// More names than these would hide the question; each was shown with its plan.
 const NAMED: usize = 20;
@@ -35,11 +35,11 @@ pub async fn ask(terminal: &Terminal, question: &Question) -> Answer {
                 said => given(is_yes(said)),
             }
         }
-        Question::Destroy { proposals, project, staying } => {
+        Question::Destroy { proposals, project, remaining } => {
             let text = format!("{} Type the project's name to go on:", destroy_words(proposals, project));
             let text = format!("d shows every attribute.\n{text}");
             let text =
-                foreign_words(proposals) + &protected_words(proposals) + &staying_words(staying) + &text;
+                foreign_words(proposals) + &protected_words(proposals) + &remaining_words(remaining) + &text;
             match answer(terminal, &text).await.as_deref() {
                 said if said == Some(project) => Answer::Yes,
                 Some("d" | "D") => Answer::Details,
@@ -86,8 +86,8 @@ fn destroy_words(proposals: &[Proposal], project: &str) -> String {
 }
 
 /// Names what stays although what is below it goes, each sort on a line of its own.
-fn staying_words(staying: &Staying) -> String {
-    let lines = staying.sentences().into_iter().map(|sentence| {
+fn remaining_words(remaining: &RemainingStacks) -> String {
+    let lines = remaining.sentences().into_iter().map(|sentence| {
         let (first, rest) = sentence.split_at(1);
         format!("{}{rest}.\n", first.to_uppercase())
     });
@@ -211,12 +211,13 @@ mod tests {
 
     #[test]
     fn a_question_names_what_is_destroyed_and_what_stays() {
-        let staying = Staying { higher: vec![StackId::new("02-b/x")], ..Staying::default() };
+        let remaining =
+            RemainingStacks { higher: vec![StackId::new("02-b/x")], ..RemainingStacks::default() };
         let stacks = [proposal("02-b/y", false), proposal("01-a/z", false)];
 
         assert_eq!(destroy_words(&stacks, "lab"), "This destroys 2 stacks of `lab`: `02-b/y`, `01-a/z`.");
-        assert_eq!(staying_words(&staying), "These stand on higher layers and stay: `02-b/x`.\n");
-        assert_eq!(staying_words(&Staying::default()), "");
+        assert_eq!(remaining_words(&remaining), "These stand on higher layers and stay: `02-b/x`.\n");
+        assert_eq!(remaining_words(&RemainingStacks::default()), "");
     }
 
     #[test]

@@ -150,7 +150,7 @@ impl Locked {
     }
 
     /// Says what came of it.
-    pub fn story(&self) -> String {
+    pub fn problem(&self) -> String {
         match self.opened.get() {
             None => format!("{}, which needs a passphrase", self.place),
             Some(Err(error)) => format!("{} {error}", self.place),

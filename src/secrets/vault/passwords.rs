@@ -180,8 +180,8 @@ impl Passwords {
     }
 
     fn tried(&self, error: Error) -> Error {
-        let told = self.entries.iter().map(LabelledPassword::story);
-        told.fold(error, |error, story| error.fact("tried", story))
+        let told = self.entries.iter().map(LabelledPassword::problem);
+        told.fold(error, |error, problem| error.fact("tried", problem))
     }
 }
 
@@ -222,7 +222,7 @@ impl LabelledPassword {
     }
 
     /// Says what was tried and what came of it.
-    fn story(&self) -> String {
+    fn problem(&self) -> String {
         let (label, source) = (self.id.label(), &self.id.source);
         match &self.held {
             PasswordState::Nothing { why } => format!("`{label}` from {source}, which {why}"),

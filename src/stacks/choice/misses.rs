@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::names;
 use super::names::{Miss, quoted};
-use super::typed_path::{Part, Place};
+use super::typed_path::{PathContext, StacklessPart};
 use crate::error::{Error, Result};
 use crate::model::{Stack, StackId};
 
@@ -15,27 +15,29 @@ const SAVED_PLANS: &str =
     "saved plans belong to their stacks: `infra apply --saved`, `infra show STACK --plan`";
 
 /// Says why a part of the project chooses nothing, and what it is a part of.
-pub fn without_stacks(name: &str, part: &Part, stacks: &[Stack]) -> Error {
+pub fn without_stacks(name: &str, part: &StacklessPart, stacks: &[Stack]) -> Error {
     let called = |ids: &[StackId]| quoted(ids.iter().map(StackId::as_str));
     let error = match part {
-        Part { is_folder: false, .. } => Error::usage(format!("`{name}` is a file; a stack is a folder"))
-            .hint_if(name.contains("plan").then_some(SAVED_PLANS)),
-        Part { users, .. } if !users.is_empty() => {
+        StacklessPart { is_folder: false, .. } => {
+            Error::usage(format!("`{name}` is a file; a stack is a folder"))
+                .hint_if(name.contains("plan").then_some(SAVED_PLANS))
+        }
+        StacklessPart { users, .. } if !users.is_empty() => {
             Error::usage(format!("no stack is in `{name}` or below it, only modules"))
         }
-        Part { .. } => Error::usage(format!("no stack is in `{name}` or below it")),
+        StacklessPart { .. } => Error::usage(format!("no stack is in `{name}` or below it")),
     };
     match part {
-        Part { users, .. } if !users.is_empty() => error.hint(format!("used by {}", called(users))),
-        Part { around, .. } if !around.is_empty() => {
+        StacklessPart { users, .. } if !users.is_empty() => error.hint(format!("used by {}", called(users))),
+        StacklessPart { around, .. } if !around.is_empty() => {
             error.hint(format!("it is a part of {}", called(around)))
         }
-        Part { .. } => error.hint(format!("the stacks are {}", listed(stacks))),
+        StacklessPart { .. } => error.hint(format!("the stacks are {}", listed(stacks))),
     }
 }
 
 /// Says that a path leads out of the project.
-pub fn outside(name: &str, path: &Path, place: &Place<'_>) -> Error {
+pub fn outside(name: &str, path: &Path, place: &PathContext<'_>) -> Error {
     let root = place.root();
     let hint = match root.starts_with(path) {
         true => "`--all` chooses every stack of the project",

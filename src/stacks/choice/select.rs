@@ -8,7 +8,7 @@ use super::misses::{listed, nowhere, or_unknown, outside, unresolved, without_st
 use super::names;
 use super::names::Miss;
 use super::narrow::narrow;
-use super::typed_path::{Found, Place, is_path};
+use super::typed_path::{PathContext, PathTarget, is_path};
 use crate::error::{Error, Result};
 use crate::model::{Project, Stack, StackId};
 use crate::stacks::order::{Direction, Graph, Order, closure};
@@ -67,7 +67,7 @@ pub fn select_among(
     selection: &Selection,
     (cwd, has_changed): (&Path, &dyn Fn(&Stack) -> bool),
 ) -> Result<Vec<StackId>> {
-    let place = Place::new(project, cwd, stacks);
+    let place = PathContext::new(project, cwd, stacks);
     let mut chosen = named(stacks, selection, &place)?;
     if selection.changed {
         let is_one = |id: &StackId| stacks.iter().any(|stack| stack.id == *id && has_changed(stack));
@@ -106,16 +106,16 @@ fn no_stacks(project: &Project) -> Error {
 
 /// Returns how many stacks `.` would choose, in a folder that holds several but not all of them.
 pub fn narrower(project: &Project, stacks: &[Stack], cwd: &Path) -> Option<usize> {
-    let place = Place::new(project, cwd, stacks);
+    let place = PathContext::new(project, cwd, stacks);
     let below = place.below().len();
     match place.look_at(".") {
-        Found::Stacks(found) if below > 1 && below < stacks.len() => Some(found.len()),
+        PathTarget::Stacks(found) if below > 1 && below < stacks.len() => Some(found.len()),
         _ => None,
     }
 }
 
 /// Returns the stacks that were named, or those that the working directory means.
-fn named(stacks: &[Stack], selection: &Selection, place: &Place<'_>) -> Result<BTreeSet<StackId>> {
+fn named(stacks: &[Stack], selection: &Selection, place: &PathContext<'_>) -> Result<BTreeSet<StackId>> {
     let is_plain = selection.names.is_empty() && selection.layers.is_empty() && selection.tags.is_empty();
     if selection.all || (selection.changed && is_plain) {
         return Ok(stacks.iter().map(|stack| stack.id.clone()).collect());
@@ -137,7 +137,7 @@ fn named(stacks: &[Stack], selection: &Selection, place: &Place<'_>) -> Result<B
 }
 
 /// Returns the stack around the working directory, or the only one, or all below it that are only looked at.
-fn implied(stacks: &[Stack], selection: &Selection, place: &Place<'_>) -> Result<Vec<StackId>> {
+fn implied(stacks: &[Stack], selection: &Selection, place: &PathContext<'_>) -> Result<Vec<StackId>> {
     let around = place.around();
     if !around.is_empty() {
         return Ok(around);
@@ -160,7 +160,7 @@ fn implied(stacks: &[Stack], selection: &Selection, place: &Place<'_>) -> Result
         .hint_if((!below.is_empty()).then_some("`.` chooses all below this folder")))
 }
 
-fn resolve(name: &str, stacks: &[Stack], place: &Place<'_>) -> Result<Vec<StackId>> {
+fn resolve(name: &str, stacks: &[Stack], place: &PathContext<'_>) -> Result<Vec<StackId>> {
     // An unset variable in a script must not mean the folder that the script runs in.
     if name.trim().is_empty() {
         return Err(Error::usage("a stack name is empty").hint(format!("the stacks are {}", listed(stacks))));
@@ -176,23 +176,23 @@ fn resolve(name: &str, stacks: &[Stack], place: &Place<'_>) -> Result<Vec<StackI
         },
     };
     match (place.look_at(name), miss) {
-        (Found::Stacks(found), _) => Ok(found),
+        (PathTarget::Stacks(found), _) => Ok(found),
         // That several stacks are called so says more than that a file is.
         (_, Some(miss @ Miss::Ambiguous(_))) => Err(unresolved(&miss, name, stacks)),
-        (Found::Without(part), _) => Err(without_stacks(name, &part, stacks)),
-        (Found::Outside(path), _) => Err(outside(name, &path, place)),
-        (Found::Nowhere, Some(miss)) => Err(unresolved(&miss, name, stacks)),
-        (Found::Nowhere, None) => Err(nowhere(name, stacks)),
+        (PathTarget::Without(part), _) => Err(without_stacks(name, &part, stacks)),
+        (PathTarget::Outside(path), _) => Err(outside(name, &path, place)),
+        (PathTarget::Nowhere, Some(miss)) => Err(unresolved(&miss, name, stacks)),
+        (PathTarget::Nowhere, None) => Err(nowhere(name, stacks)),
     }
 }
 
 /// Returns the stacks of a folder in one workspace, for a path with `@` and the name of one behind it.
-fn in_workspace(name: &str, stacks: &[Stack], place: &Place<'_>) -> Option<Vec<StackId>> {
+fn in_workspace(name: &str, stacks: &[Stack], place: &PathContext<'_>) -> Option<Vec<StackId>> {
     let (path, workspace) = name.rsplit_once('@').filter(|(path, _)| !path.is_empty())?;
-    if stacks.iter().any(|stack| stack.id.as_str() == name) || place.look_at(name) != Found::Nowhere {
+    if stacks.iter().any(|stack| stack.id.as_str() == name) || place.look_at(name) != PathTarget::Nowhere {
         return None;
     }
-    let Found::Stacks(found) = place.look_at(path) else { return None };
+    let PathTarget::Stacks(found) = place.look_at(path) else { return None };
     let is_meant = |stack: &&Stack| found.contains(&stack.id) && stack.workspace_name() == Some(workspace);
     let found: Vec<StackId> = stacks.iter().filter(is_meant).map(|stack| stack.id.clone()).collect();
     (!found.is_empty()).then_some(found)

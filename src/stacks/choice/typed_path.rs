@@ -1,5 +1,5 @@
 //! Where somebody stands in the project: paths that are typed, and the stacks around and below
-//! the working directory. Begin at [`Place::new`].
+//! the working directory. Begin at [`PathContext::new`].
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::model::{Project, Stack, StackId, without_dots};
 
 /// The project's root and the working directory, for names that are paths.
-pub struct Place<'a> {
+pub struct PathContext<'a> {
     root: PathBuf,
     cwd: PathBuf,
     stacks: &'a [Stack],
@@ -17,11 +17,11 @@ pub struct Place<'a> {
 
 /// What a typed path leads to.
 #[derive(Debug, Eq, PartialEq)]
-pub enum Found {
+pub enum PathTarget {
     /// The stacks in the folder, or below it where it is none itself.
     Stacks(Vec<StackId>),
     /// A part of the project in which no stack is.
-    Without(Part),
+    Without(StacklessPart),
     /// A place that is no part of the project.
     Outside(PathBuf),
     /// Nothing is there.
@@ -30,7 +30,7 @@ pub enum Found {
 
 /// A part of the project in which no stack is.
 #[derive(Debug, Eq, PartialEq)]
-pub struct Part {
+pub struct StacklessPart {
     /// Whether it is a folder.
     pub is_folder: bool,
     /// The stacks whose folder it lies in.
@@ -39,7 +39,7 @@ pub struct Part {
     pub users: Vec<StackId>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> PathContext<'a> {
     /// Notes both with their links resolved.
     pub fn new(project: &Project, cwd: &Path, stacks: &'a [Stack]) -> Self {
         Self { root: real(&project.root), cwd: real(cwd), stacks, folders: OnceCell::new() }
@@ -52,13 +52,13 @@ impl<'a> Place<'a> {
 
     /// Returns what a typed path leads to from the working directory; one that is not marked as a
     /// path may begin at the root of the project too.
-    pub fn look_at(&self, typed: &str) -> Found {
+    pub fn look_at(&self, typed: &str) -> PathTarget {
         let from_here = self.found(&self.cwd.join(typed));
-        if is_path(typed) || matches!(from_here, Found::Stacks(_)) {
+        if is_path(typed) || matches!(from_here, PathTarget::Stacks(_)) {
             return from_here;
         }
         match self.found(&self.root.join(typed)) {
-            Found::Nowhere | Found::Outside(_) => from_here,
+            PathTarget::Nowhere | PathTarget::Outside(_) => from_here,
             from_root => from_root,
         }
     }
@@ -73,7 +73,7 @@ impl<'a> Place<'a> {
         self.ids(|folder| folder.starts_with(&self.cwd))
     }
 
-    fn found(&self, path: &Path) -> Found {
+    fn found(&self, path: &Path) -> PathTarget {
         let path = real(path);
         let at = self.ids(|folder| folder == path);
         let found = if at.is_empty() { self.ids(|folder| folder.starts_with(&path)) } else { at };
@@ -81,14 +81,14 @@ impl<'a> Place<'a> {
         // one beside it is a part all the same if the project links to it.
         let is_above = self.root.starts_with(&path) && self.root != path;
         match path.starts_with(&self.root) {
-            _ if !found.is_empty() && !is_above => Found::Stacks(found),
-            _ if !path.exists() => Found::Nowhere,
-            true => Found::Without(Part {
+            _ if !found.is_empty() && !is_above => PathTarget::Stacks(found),
+            _ if !path.exists() => PathTarget::Nowhere,
+            true => PathTarget::Without(StacklessPart {
                 is_folder: path.is_dir(),
                 around: self.around_of(&path),
                 users: self.users_of(&path),
             }),
-            false => Found::Outside(path),
+            false => PathTarget::Outside(path),
         }
     }
 

@@ -1,5 +1,5 @@
 //! Follows local module sources from folder to folder. Every folder is read once, however
-//! many use it, and a ring of modules ends where it began. Begin at [`Library::follow`].
+//! many use it, and a cycle of modules ends where it began. Begin at [`Library::follow`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -167,7 +167,7 @@ impl Library {
     }
 
     /// Returns why a folder can never be prepared: a module below it that leads back to itself.
-    pub fn ring_from(&self, path: &Path) -> Option<String> {
+    pub fn cycle_from(&self, path: &Path) -> Option<String> {
         let calls = |path: &Path| self.folder(path).map_or(&[][..], |folder| &folder.calls).iter();
         let mut done = BTreeSet::new();
         let mut way = vec![(path, calls(path))];
@@ -179,7 +179,7 @@ impl Library {
                 continue;
             };
             if way.iter().any(|(path, _)| *path == call.target) {
-                return Some(self.ring_words(call));
+                return Some(self.cycle_words(call));
             }
             if !done.contains(call.target.as_path()) {
                 way.push((&call.target, calls(&call.target)));
@@ -188,7 +188,7 @@ impl Library {
         None
     }
 
-    fn ring_words(&self, call: &Call) -> String {
+    fn cycle_words(&self, call: &Call) -> String {
         let target = call.target.strip_prefix(&self.base).unwrap_or(&call.target);
         let target = if target.as_os_str().is_empty() { Path::new(".") } else { target };
         format!(

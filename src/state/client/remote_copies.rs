@@ -14,7 +14,7 @@ const STATES: &str = "/states";
 
 /// Whether a server keeps copies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Keeping {
+pub enum CopySupport {
     /// It keeps this one now.
     Kept,
     /// It is another kind of server.
@@ -23,12 +23,12 @@ pub enum Keeping {
 
 impl RemoteState {
     /// Keeps a copy beside this state.
-    pub async fn keep_copy(&self, copy: Vec<u8>) -> Result<Keeping> {
-        let Some(address) = self.copy_address() else { return Ok(Keeping::NotOffered) };
+    pub async fn keep_copy(&self, copy: Vec<u8>) -> Result<CopySupport> {
+        let Some(address) = self.copy_address() else { return Ok(CopySupport::NotOffered) };
         let answer = self.send(self.client.post(address).body(copy)).await?;
         match answer.status() {
-            status if status.is_success() => Ok(Keeping::Kept),
-            status if is_unknown(status) => Ok(Keeping::NotOffered),
+            status if status.is_success() => Ok(CopySupport::Kept),
+            status if is_unknown(status) => Ok(CopySupport::NotOffered),
             status => Err(self.refused(status)),
         }
     }

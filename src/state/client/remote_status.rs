@@ -15,7 +15,7 @@ use crate::state::{HeldLock, Moved};
 
 /// What became of a mark.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Marking {
+pub enum MarkOutcome {
     /// The server has it.
     Done,
     /// It is another kind of server, which knows no marks.
@@ -35,19 +35,19 @@ impl RemoteState {
     }
 
     /// Marks the state, under this lock.
-    pub async fn mark(&self, lock: Option<&HeldLock>, mark: &Mark) -> Result<Marking> {
+    pub async fn mark(&self, lock: Option<&HeldLock>, mark: &Mark) -> Result<MarkOutcome> {
         mark.check()?;
-        let Some(address) = self.status_address() else { return Ok(Marking::NotOffered) };
+        let Some(address) = self.status_address() else { return Ok(MarkOutcome::NotOffered) };
         if self.status().await?.is_none() {
-            return Ok(Marking::NotOffered);
+            return Ok(MarkOutcome::NotOffered);
         }
         let address = lock.map_or_else(|| address.clone(), |lock| with_lock(&address, lock));
         let body =
             serde_json::to_vec(mark).map_err(|error| Error::bug("a mark has no JSON form").because(error))?;
         let answer = self.send(with_sum(self.client.post(address), body)).await?;
         match answer.status() {
-            status if status.is_success() => Ok(Marking::Done),
-            status if is_unknown(status) => Ok(Marking::NotOffered),
+            status if status.is_success() => Ok(MarkOutcome::Done),
+            status if is_unknown(status) => Ok(MarkOutcome::NotOffered),
             StatusCode::LOCKED | StatusCode::CONFLICT => Err(self.not_marked().await),
             status => Err(self.refused(status)),
         }

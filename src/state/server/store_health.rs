@@ -25,17 +25,17 @@ pub(super) struct StoreHealth {
     /// Whether a change failed because of the store since it was last known to work.
     is_in_doubt: AtomicBool,
     /// Held while the store is tried.
-    trials: Mutex<Trials>,
+    trials: Mutex<RecentTrials>,
 }
 
 /// The trials of late.
 #[derive(Debug, Default)]
-struct Trials {
+struct RecentTrials {
     used: u32,
     since: Option<Instant>,
 }
 
-impl Trials {
+impl RecentTrials {
     /// Uses one up, if there is one left.
     fn take(&mut self, now: Instant) -> bool {
         let since = *self.since.get_or_insert(now);
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_store_is_tried_a_few_times_and_then_once_in_a_while() {
-        let (mut trials, begun) = (Trials::default(), Instant::now());
+        let (mut trials, begun) = (RecentTrials::default(), Instant::now());
         let mut heard = |after: Duration| (0..100).filter(|_| trials.take(begun + after)).count();
 
         assert_eq!(heard(Duration::ZERO), 3);

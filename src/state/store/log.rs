@@ -161,7 +161,7 @@ impl Log {
                 return Ok(Head { number, header, entries });
             }
         }
-        Err(restless(name))
+        Err(changed_too_often(name))
     }
 
     /// Forgets what was known about a state, because it turned out to be wrong.
@@ -308,7 +308,7 @@ impl Log {
 }
 
 /// Makes the error of a state that changes faster than it can be read.
-pub(super) fn restless(name: &StateName) -> Error {
+pub(super) fn changed_too_often(name: &StateName) -> Error {
     Error::unavailable(format!("the state `{name}` changes faster than it can be read or written"))
         .hint("try again when fewer runs work on it")
 }

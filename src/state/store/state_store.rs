@@ -17,7 +17,7 @@ use object_store::ObjectStore;
 use super::decisions::{
     Claim, Decision, Locking, Unlocking, Writing, arrival_refusal, locking, refusal, unlocking,
 };
-use super::log::{Creation, Durability, Head, Log, restless};
+use super::log::{Creation, Durability, Head, Log, changed_too_often};
 use super::log_entry::{Header, LogEntry, Version};
 use super::places::{OpenedStore, Reach, StorePlace, open, open_folder, source};
 use super::retention::Retention;
@@ -127,7 +127,7 @@ impl StateStore {
             }
             self.log.forget(name);
         }
-        Err(restless(name))
+        Err(changed_too_often(name))
     }
 
     /// Returns the state as it was under a number that [`Self::versions`] lists.
@@ -155,7 +155,7 @@ impl StateStore {
             }
             self.log.forget(name);
         }
-        Err(restless(name))
+        Err(changed_too_often(name))
     }
 
     /// Opens the state as it was under a number that [`Self::versions`] lists, to be read in parts.
@@ -329,7 +329,7 @@ impl StateStore {
                 }
             }
         }
-        Err(restless(name))
+        Err(changed_too_often(name))
     }
 
     fn next_state(&self, head: &Head, body: Bytes, at: Option<Timestamp>) -> LogEntry {

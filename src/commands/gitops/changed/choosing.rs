@@ -2,10 +2,10 @@
 
 use super::{look, removed_notes};
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::error::Result;
 
-impl Workspace {
+impl LoadedProject {
     /// Leaves those stacks to be chosen that changed since a base; an empty one is the usual.
     pub(in crate::commands) async fn keep_changed(&mut self, base: &str, context: &Context) -> Result<()> {
         let base = Some(base).filter(|base| !base.is_empty());

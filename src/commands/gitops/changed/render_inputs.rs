@@ -11,7 +11,7 @@ use crate::model::{Environment, Project, Values};
 use crate::project::{load_data_texts, load_derivation_text};
 use crate::render::settings::{BUILT_IN, resolve_elsewhere};
 use crate::render::{
-    Engine, GeneratedFile, RenderSettings, SourceFile, Surroundings, derive, evaluate_derivations,
+    Engine, GeneratedFile, RenderSettings, SourceFile, TemplateAccess, derive, evaluate_derivations,
     load_inputs, render_tree,
 };
 use crate::stacks::{EntryKind, Tree};
@@ -82,8 +82,8 @@ impl<'a> RenderSide<'a> {
     /// Renders.
     pub fn render(&self, env: &Environment) -> Result<Outcome> {
         let sources = self.sources()?;
-        let surroundings = Surroundings { root: self.project.root.clone(), env: env.clone() };
-        let engine = Engine::new(&self.settings, &surroundings)?;
+        let access = TemplateAccess { root: self.project.root.clone(), env: env.clone() };
+        let engine = Engine::new(&self.settings, &access)?;
         let values = self.values(&engine)?;
         let rendered = render_tree(&engine, &sources, &values, Path::new(&self.settings.output))?;
         let files = rendered.files.into_iter().map(|file| (file.path.clone(), file)).collect();

@@ -3,18 +3,19 @@
 //! Only what can be read without a key, a question and a network is looked at: states in folders.
 //! Of all others nothing is said.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream;
 
 use super::gathered::Gathered;
-use crate::backends::{StateFacts, store_place};
+use crate::backends::{StateFacts, open_place, store_place};
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
-use crate::commands::state::Homes;
+use crate::commands::loaded_project::LoadedProject;
+use crate::engine::StateHomes;
 use crate::model::{Backend, Stack, StackId};
+use crate::state::AwsSources;
 
 /// The stacks whose states moved on.
 pub(super) type MovedOn = BTreeSet<StackId>;
@@ -25,21 +26,21 @@ const AT_ONCE: usize = 8;
 
 /// Looks at the states of the planned stacks.
 pub(super) async fn find(gathered: &Gathered, context: &Context) -> MovedOn {
-    let Ok(workspace) = Workspace::load(context) else { return MovedOn::new() };
+    let Ok(loaded) = LoadedProject::load(context) else { return MovedOn::new() };
     // Another project may have stacks of the same names.
-    if workspace.project.name != gathered.project {
+    if loaded.project.name != gathered.project {
         return MovedOn::new();
     }
     let marks = gathered.stacks().into_iter().filter_map(|(run, id)| {
         let report = gathered.runs.get(run)?.report.stacks.iter().find(|stack| stack.id == *id)?;
-        let stack = workspace.stacks.iter().find(|stack| stack.id == *id)?;
-        Some((stack, report.state.as_deref()?)).filter(|(stack, _)| is_near(&workspace, stack))
+        let stack = loaded.stacks.iter().find(|stack| stack.id == *id)?;
+        Some((stack, report.state.as_deref()?)).filter(|(stack, _)| is_near(&loaded, stack))
     });
     let marks: Vec<(&Stack, &str)> = marks.collect();
     if marks.is_empty() {
         return MovedOn::new();
     }
-    let homes = Homes::without_secrets(&workspace, context).await;
+    let homes = homes_without_secrets(&loaded, context).await;
     let looks = marks.into_iter().map(async |(stack, mark)| {
         let now = tokio::time::timeout(PATIENCE, mark_now(&homes, stack)).await.ok().flatten();
         now.filter(|now| is_known(mark) && is_known(now) && now != mark).map(|_| stack.id.clone())
@@ -47,9 +48,20 @@ pub(super) async fn find(gathered: &Gathered, context: &Context) -> MovedOn {
     stream::iter(looks).buffered(AT_ONCE).filter_map(async |id| id).collect().await
 }
 
+/// Opens what takes no secrets, so that nothing is asked and nothing is told.
+async fn homes_without_secrets<'a>(loaded: &'a LoadedProject, context: &'a Context) -> StateHomes<'a> {
+    StateHomes {
+        project: &loaded.project,
+        place: open_place(&loaded.project, &context.env, context.clock).await.map(Some),
+        secrets: BTreeMap::new(),
+        env: &context.env,
+        sources: AwsSources::new(context.clock, context.interrupts.clone()),
+    }
+}
+
 /// Returns whether the state of a stack lies in a folder.
-fn is_near(workspace: &Workspace, stack: &Stack) -> bool {
-    let project = &workspace.project;
+fn is_near(loaded: &LoadedProject, stack: &Stack) -> bool {
+    let project = &loaded.project;
     match &stack.backend {
         Backend::Embedded => {
             project.state.url.is_none() && store_place(project).is_ok_and(|place| !place.is_remote())
@@ -60,7 +72,7 @@ fn is_near(workspace: &Workspace, stack: &Stack) -> bool {
     }
 }
 
-async fn mark_now(homes: &Homes<'_>, stack: &Stack) -> Option<String> {
+async fn mark_now(homes: &StateHomes<'_>, stack: &Stack) -> Option<String> {
     let bytes = homes.home_of(stack).ok()?.read().await.ok()?;
     let Some(bytes) = bytes else { return Some("none".to_owned()) };
     let facts = StateFacts::of(&bytes)?;

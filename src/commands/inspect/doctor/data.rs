@@ -1,6 +1,6 @@
 //! What `doctor` says about the data that templates are rendered with.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::commands::setup::data_warnings;
 use crate::model::Project;
 

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Finding;
+use super::finding::Finding;
 use crate::backends::read_infra_lock;
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::engine;
 use crate::engine::{KeptStates, Session, SessionParts, StackSecrets, StateNeed};
 use crate::error::{Error, Result};
@@ -21,25 +21,25 @@ pub(super) const NAMED: usize = 5;
 
 /// Looks at the states of all stacks, with the tofu that is there.
 pub(super) async fn state_findings(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     secrets: BTreeMap<StackId, StackSecrets>,
     tofu: Option<Tofu>,
     context: &Context,
 ) -> Vec<Finding> {
-    if !workspace.stacks.iter().any(|stack| stack.backend == Backend::Embedded) {
+    if !loaded.stacks.iter().any(|stack| stack.backend == Backend::Embedded) {
         return Vec::new();
     }
     let Some(tofu) = tofu else {
         let message = "not looked at: that needs a tofu";
         return vec![Finding::warn("states", message, "`infra deps install`")];
     };
-    let session = match open(workspace, secrets, tofu, context).await {
+    let session = match open(loaded, secrets, tofu, context).await {
         Ok(session) => session,
         Err(error) => return vec![Finding::fail("states", &error)],
     };
     let mut findings = seen(&session).await;
     session.close().await;
-    findings.extend(lock_file(&workspace.project, context).await);
+    findings.extend(lock_file(&loaded.project, context).await);
     if findings.is_empty() {
         findings.push(Finding::pass("states", "all where they should be"));
     }
@@ -48,15 +48,15 @@ pub(super) async fn state_findings(
 
 /// Opens what a run opens; nobody is asked, nothing is told on the way.
 async fn open(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     secrets: BTreeMap<StackId, StackSecrets>,
     tofu: Tofu,
     context: &Context,
 ) -> Result<Session> {
     let (events, _) = Events::channel(context.clock);
     Session::open(SessionParts {
-        project: workspace.project.clone(),
-        stacks: workspace.stacks.clone(),
+        project: loaded.project.clone(),
+        stacks: loaded.stacks.clone(),
         tofu,
         inherited: context.env.clone(),
         events,
@@ -86,7 +86,7 @@ async fn seen(session: &Session) -> Vec<Finding> {
         let message = format!(
             "`{id}` is gone from the tree, its state has resources, and there is no copy of its files"
         );
-        Finding::warn("states", message, engine::ways_out_of_loss(id).join("; "))
+        Finding::warn("states", message, engine::hints_for_lost_stack(id).join("; "))
     }));
     findings
 }
@@ -123,27 +123,27 @@ pub(super) fn is_misplaced(error: &Error) -> bool {
 }
 
 /// Stacks with one and the same problem.
-pub(super) struct Together<'a> {
+pub(super) struct SharedProblem<'a> {
     pub stacks: Vec<StackId>,
     pub error: &'a Error,
 }
 
 /// Puts stacks together whose errors differ in nothing but their names.
-pub(super) fn together<'a>(errors: impl Iterator<Item = (&'a StackId, &'a Error)>) -> Vec<Together<'a>> {
-    let mut groups: Vec<(String, Together<'a>)> = Vec::new();
+pub(super) fn together<'a>(errors: impl Iterator<Item = (&'a StackId, &'a Error)>) -> Vec<SharedProblem<'a>> {
+    let mut groups: Vec<(String, SharedProblem<'a>)> = Vec::new();
     for (id, error) in errors {
         let hints = error.hints().iter().map(String::as_str);
         let text = std::iter::once(error.message()).chain(hints).collect::<Vec<_>>().join("\n");
         let key = text.replace(&quoted(id.as_str()), "").replace(id.as_str(), "");
         match groups.iter_mut().find(|(known, _)| *known == key) {
             Some((_, group)) => group.stacks.push(id.clone()),
-            None => groups.push((key, Together { stacks: vec![id.clone()], error })),
+            None => groups.push((key, SharedProblem { stacks: vec![id.clone()], error })),
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-impl Together<'_> {
+impl SharedProblem<'_> {
     /// Returns what is wrong, with all names in the place of one.
     pub fn message(&self) -> String {
         let Some(first) = self.stacks.first() else { return String::new() };
@@ -156,7 +156,7 @@ impl Together<'_> {
 }
 
 /// What starts over is no fix; a command for one stack of several becomes the one for all.
-fn misplaced_finding(group: Together<'_>) -> Finding {
+fn misplaced_finding(group: SharedProblem<'_>) -> Finding {
     let first = group.stacks.first().map(|id| quoted(id.as_str())).unwrap_or_default();
     let for_all = |hint: &String| match group.stacks.len() {
         0 | 1 => hint.clone(),
@@ -169,7 +169,7 @@ fn misplaced_finding(group: Together<'_>) -> Finding {
     Finding::warn("states", group.message(), fix.join("; "))
 }
 
-fn unread_finding(group: Together<'_>) -> Finding {
+fn unread_finding(group: SharedProblem<'_>) -> Finding {
     let names = few(&group.stacks, NAMED);
     let message = format!("nobody can tell where the state of {names} is: {}", group.error.message());
     let fix = match group.error.hints() {

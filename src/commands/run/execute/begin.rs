@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dependents::{Dependents, tell_staying};
+use super::dependents::{DependentStates, tell_remaining};
 use super::prepared::Prepared;
 use super::protected::check_protected;
-use super::rename_question::ask_about;
+use super::rename_question::ask_about_renames;
 use super::warnings::warn_beforehand;
 use crate::commands::Context;
 use crate::commands::loaded_project::{Purpose, warn_of_removed};
@@ -21,9 +21,9 @@ use crate::stacks::SharedState;
 
 /// What a run leaves alone.
 #[derive(Debug)]
-pub struct Shut {
+pub struct NotOpened {
     /// Whether the states of dependents are among it.
-    dependents: Dependents,
+    dependents: DependentStates,
     /// Chosen stacks that bring something untrusted, and why they end.
     untrusted: BTreeMap<StackId, Error>,
 }
@@ -35,31 +35,31 @@ impl Prepared {
         request: &Request,
         context: &Context,
         (events, options): (Events, &RunOptions),
-    ) -> Result<(Session, Shut)> {
+    ) -> Result<(Session, NotOpened)> {
         // Checking the configuration needs no credentials, so it opens no secrets either.
         let state = if self.plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
         let untrusted = match self.plan.command.is_ordered() {
             // What is changed together is changed as a whole, or not at all.
             true => BTreeMap::new(),
-            false => untrusted_stacks(&self.workspace, &self.chosen, state, context).await?,
+            false => untrusted_stacks(&self.loaded, &self.chosen, state, context).await?,
         };
         let chosen: Vec<StackId> =
             self.chosen.iter().filter(|id| !untrusted.contains_key(id)).cloned().collect();
-        let looked_at = self.standing.looked_at(&chosen, request);
+        let looked_at = self.dependent_stacks.looked_at(&chosen, request);
         let open = async |stacks: &[StackId]| {
             let (run_id, at_once) = (Some(options.run_id.clone()), Some(options.parallelism));
             let given = &request.run.variables.items;
             let unopened = request.unopened();
             let extra = &request.extra;
             let purpose = Purpose { stacks, state, run_id, at_once, given, unopened, extra };
-            self.workspace.open_session(context, events.clone(), purpose).await
+            self.loaded.open_session(context, events.clone(), purpose).await
         };
         match open(&looked_at).await {
             // Whoever cannot open the secrets of a dependent cannot tell what is in its state either.
             Err(error) if error.kind() == Kind::Refused && looked_at.len() > chosen.len() => {
-                Ok((open(&chosen).await?, Shut { dependents: Dependents::Closed, untrusted }))
+                Ok((open(&chosen).await?, NotOpened { dependents: DependentStates::Closed, untrusted }))
             }
-            opened => Ok((opened?, Shut { dependents: Dependents::Open, untrusted })),
+            opened => Ok((opened?, NotOpened { dependents: DependentStates::Open, untrusted })),
         }
     }
 
@@ -68,20 +68,20 @@ impl Prepared {
         &self,
         session: &Session,
         (request, context): (&Request, &Context),
-        shut: Shut,
+        not_opened: NotOpened,
         options: &mut RunOptions,
     ) -> Result<StateCheck> {
-        let Self { workspace, plan, standing, chosen, .. } = self;
-        options.staying = standing.check(session, request, chosen, shut.dependents).await?;
+        let Self { loaded, plan, dependent_stacks, chosen, .. } = self;
+        options.remaining = dependent_stacks.check(session, request, chosen, not_opened.dependents).await?;
         check_protected(session, plan, request, context).await?;
-        warn_beforehand(workspace, plan, &session.events);
+        warn_beforehand(loaded, plan, &session.events);
         if options.approval == Approval::Given {
-            tell_staying(session, &options.staying);
+            tell_remaining(session, &options.remaining);
         }
-        let check = check_states(session, plan, &shut, (request, context)).await?;
-        let mut shared = shared_states(&workspace.stacks, plan);
-        shared.extend(unclear_backends(&workspace.project, plan, request));
-        shared.extend(shut.untrusted);
+        let check = check_states(session, plan, &not_opened, (request, context)).await?;
+        let mut shared = shared_states(&loaded.stacks, plan);
+        shared.extend(unclear_backends(&loaded.project, plan, request));
+        shared.extend(not_opened.untrusted);
         Ok(StateCheck { shared, ..check })
     }
 }
@@ -116,7 +116,7 @@ fn unclear_backends(project: &Project, plan: &RunPlan, request: &Request) -> BTr
 async fn check_states(
     session: &Session,
     plan: &RunPlan,
-    shut: &Shut,
+    not_opened: &NotOpened,
     (request, context): (&Request, &Context),
 ) -> Result<StateCheck> {
     if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
@@ -124,7 +124,7 @@ async fn check_states(
         return Ok(StateCheck::default());
     }
     let chosen = plan.stacks().map(|run| &run.stack.id);
-    let chosen: Vec<StackId> = chosen.filter(|id| !shut.untrusted.contains_key(id)).cloned().collect();
+    let chosen: Vec<StackId> = chosen.filter(|id| !not_opened.untrusted.contains_key(id)).cloned().collect();
     if request.removed && request.stacks.selection().is_empty() {
         engine::check_removed(session, &chosen).await?;
     }
@@ -134,7 +134,7 @@ async fn check_states(
         let is_ours = |id: &StackId| session.stack(id).is_ok_and(|stack| stack.backend == Backend::Embedded);
         check.problems.retain(|id, _| is_ours(id));
     }
-    let check = ask_about(check, context).await?;
+    let check = ask_about_renames(check, context).await?;
     if !request.removed {
         let open = check.renames.iter().map(|rename| rename.old.clone());
         warn_of_removed(session, &check.former.values().cloned().chain(open).collect()).await?;

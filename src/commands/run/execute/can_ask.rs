@@ -8,7 +8,7 @@ use crate::commands::{Context, program};
 use crate::engine::Approval;
 use crate::error::{Error, Result};
 use crate::model::{RunPlan, quoted};
-use crate::report::{Asking, Passed};
+use crate::report::{Asking, PassedArguments};
 
 /// Refuses a run that would have to ask somebody who is not there.
 pub fn check_can_ask(plan: &RunPlan, request: &Request, context: &Context) -> Result<()> {
@@ -22,7 +22,7 @@ pub fn check_can_ask(plan: &RunPlan, request: &Request, context: &Context) -> Re
         [one] => format!("`{}`", one.stack.id),
         several => format!("{} stacks", several.len()),
     };
-    let passed = Passed::on(&request.extra);
+    let passed = PassedArguments::on(&request.extra);
     let yes = match passed.behind(&format!("{} --yes", again(request, context))) {
         Some(command) => format!("`{command}`"),
         None => "the same command with `--yes` before the `--`".to_owned(),
@@ -33,7 +33,7 @@ pub fn check_can_ask(plan: &RunPlan, request: &Request, context: &Context) -> Re
 }
 
 /// Says how plans are made, reviewed, and applied without a question.
-fn reviewed(plan: &RunPlan, request: &Request, context: &Context, passed: &Passed) -> String {
+fn reviewed(plan: &RunPlan, request: &Request, context: &Context, passed: &PassedArguments) -> String {
     // What is left undone is found by `apply`; a plan has to be told.
     let names = || plan.stacks().map(|run| quoted(run.stack.id.as_str())).collect::<Vec<_>>().join(" ");
     let chosen = if request.run.resume { Some(names()) } else { request.stacks.typed() };

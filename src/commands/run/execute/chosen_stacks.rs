@@ -1,14 +1,14 @@
 //! Which stacks a run is about, as its request says.
 
 use crate::commands::Context;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::commands::run::Request;
 use crate::error::Result;
 use crate::model::{RunCommand, StackId};
 
 /// Returns the chosen stacks; of a run that is resumed only those that are undone.
 pub fn choose(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     request: &Request,
     gone: &[StackId],
     context: &Context,
@@ -16,13 +16,13 @@ pub fn choose(
     let args = &request.choosing();
     let is_open = args.selection().is_empty();
     let among = match &request.undone {
-        _ if request.removed => choose_removed(workspace, request, gone, context)?,
+        _ if request.removed => choose_removed(loaded, request, gone, context)?,
         Some(_) if is_open || !request.bundles.is_empty() => {
-            workspace.stacks.iter().map(|stack| stack.id.clone()).collect()
+            loaded.stacks.iter().map(|stack| stack.id.clone()).collect()
         }
-        _ if request.typed == "up" => workspace.select(&args.selection(), context)?,
-        _ if only_looks(request.command) => workspace.choose_to_read(args, context)?,
-        _ => workspace.choose(args, context)?,
+        _ if request.typed == "up" => loaded.select(&args.selection(), context)?,
+        _ if only_looks(request.command) => loaded.choose_to_read(args, context)?,
+        _ => loaded.choose(args, context)?,
     };
     let is_undone = |id: &StackId| request.undone.as_ref().is_none_or(|undone| undone.contains(id));
     Ok(among.into_iter().filter(is_undone).collect())
@@ -38,7 +38,7 @@ const fn only_looks(command: RunCommand) -> bool {
 
 /// Returns the chosen ones among the stacks that are gone from the tree.
 fn choose_removed(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     request: &Request,
     gone: &[StackId],
     context: &Context,
@@ -49,6 +49,6 @@ fn choose_removed(
     if request.stacks.selection().is_empty() || gone.is_empty() {
         return Ok(gone.to_vec());
     }
-    let chosen = workspace.choose(&request.choosing(), context)?;
+    let chosen = loaded.choose(&request.choosing(), context)?;
     Ok(chosen.into_iter().filter(|id| gone.contains(id)).collect())
 }

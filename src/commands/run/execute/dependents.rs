@@ -1,8 +1,8 @@
 //! What stands on the stacks that are to be destroyed: dependents that still have resources keep
 //! a destruction from happening, stacks of higher layers are named.
 //!
-//! [`widened`] adds dependents where that is asked for, before anything is decided;
-//! [`Standing::check`] refuses before anything runs.
+//! [`with_dependents`] adds dependents where that is asked for, before anything is decided;
+//! [`DependentStacks::check`] refuses before anything runs.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use futures::stream;
 
 use crate::commands::Context;
 use crate::commands::args::StackArgs;
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::commands::run::Request;
 use crate::engine;
 use crate::engine::Session;
 use crate::error::{Error, Result};
-use crate::model::{PlanMode, RunCommand, Stack, StackId, Staying, counted, few, quoted};
+use crate::model::{PlanMode, RemainingStacks, RunCommand, Stack, StackId, counted, few, quoted};
 use crate::stacks;
 
 /// How many states are asked at once.
@@ -26,8 +26,8 @@ const AT_ONCE: usize = 16;
 const LISTED: usize = 20;
 
 /// Takes in removed stacks that depend on chosen ones, and adds all dependents if they are asked for.
-pub async fn widened(
-    workspace: &mut Workspace,
+pub async fn with_dependents(
+    loaded: &mut LoadedProject,
     request: &Request,
     chosen: Vec<StackId>,
     context: &Context,
@@ -36,7 +36,7 @@ pub async fn widened(
         return Ok(chosen);
     }
     if !request.removed {
-        include_removed_dependents(workspace, &chosen, context).await?;
+        include_removed_dependents(loaded, &chosen, context).await?;
     }
     if !request.stacks.with_dependents {
         return Ok(chosen);
@@ -45,10 +45,10 @@ pub async fn widened(
         true => Vec::new(),
         false => {
             let names = request.stacks.exclude.clone();
-            workspace.choose(&StackArgs { names, ..StackArgs::default() }, context)?
+            loaded.choose(&StackArgs { names, ..StackArgs::default() }, context)?
         }
     };
-    let more = stacks::dependents(&workspace.stacks, &chosen)?;
+    let more = stacks::dependents(&loaded.stacks, &chosen)?;
     let mut chosen = chosen;
     chosen.extend(more.into_iter().filter(|id| !excluded.contains(id)));
     chosen.sort();
@@ -57,32 +57,32 @@ pub async fn widened(
 
 /// Takes in the stacks that are gone from the tree and stand on chosen ones.
 async fn include_removed_dependents(
-    workspace: &mut Workspace,
+    loaded: &mut LoadedProject,
     chosen: &[StackId],
     context: &Context,
 ) -> Result<()> {
-    let removed = engine::removed_stacks(&workspace.project, &workspace.stacks, context.clock).await?;
+    let removed = engine::removed_stacks(&loaded.project, &loaded.stacks, context.clock).await?;
     if removed.is_empty() {
         return Ok(());
     }
     let all: Vec<Stack> =
-        workspace.stacks.iter().chain(removed.iter().map(|gone| &gone.stack)).cloned().collect();
+        loaded.stacks.iter().chain(removed.iter().map(|gone| &gone.stack)).cloned().collect();
     // Edges of long ago may contradict those of today, which count.
     let dependents = stacks::dependents(&all, chosen).unwrap_or_default();
-    workspace.include(removed.into_iter().filter(|gone| dependents.contains(&gone.stack.id)).collect());
+    loaded.include(removed.into_iter().filter(|gone| dependents.contains(&gone.stack.id)).collect());
     Ok(())
 }
 
 /// What stands on the chosen stacks and is not chosen itself.
 #[derive(Debug, Default)]
-pub struct Standing {
+pub struct DependentStacks {
     dependents: Vec<StackId>,
     higher: Vec<StackId>,
 }
 
 /// Whether the states of dependents can be asked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Dependents {
+pub enum DependentStates {
     /// Yes: the project is trusted with what they need, and their secrets are open.
     Open,
     /// No: nothing may be started for them.
@@ -90,16 +90,16 @@ pub enum Dependents {
 }
 
 /// A dependent and what is in its state; nothing if nobody can tell.
-type Found<'a> = (&'a Stack, Option<usize>);
+type DependentWithCount<'a> = (&'a Stack, Option<usize>);
 
-impl Standing {
+impl DependentStacks {
     /// Finds what stands on the chosen stacks; nothing where nothing is to be destroyed.
-    pub fn on(workspace: &Workspace, request: &Request, chosen: &[StackId]) -> Result<Self> {
+    pub fn on(loaded: &LoadedProject, request: &Request, chosen: &[StackId]) -> Result<Self> {
         if request.mode != PlanMode::Destroy {
             return Ok(Self::default());
         }
-        let dependents = stacks::dependents(&workspace.stacks, chosen)?;
-        let mut higher = stacks::higher_layers(&workspace.project, &workspace.stacks, chosen);
+        let dependents = stacks::dependents(&loaded.stacks, chosen)?;
+        let mut higher = stacks::higher_layers(&loaded.project, &loaded.stacks, chosen);
         // Only a question names them.
         higher.retain(|id| request.command == RunCommand::Destroy && !dependents.contains(id));
         Ok(Self { dependents, higher })
@@ -119,16 +119,21 @@ impl Standing {
         session: &Session,
         request: &Request,
         chosen: &[StackId],
-        asked: Dependents,
-    ) -> Result<Staying> {
+        asked: DependentStates,
+    ) -> Result<RemainingStacks> {
         if request.force {
-            let (dependents, higher) =
-                (glance(session, &self.dependents).await, glance(session, &self.higher).await);
-            return Ok(Staying { dependents, higher });
+            let (dependents, higher) = (
+                likely_with_resources(session, &self.dependents).await,
+                likely_with_resources(session, &self.higher).await,
+            );
+            return Ok(RemainingStacks { dependents, higher });
         }
-        let found = stand_on(session, &self.dependents, asked).await?;
+        let found = dependents_with_resources(session, &self.dependents, asked).await?;
         if found.is_empty() {
-            return Ok(Staying { higher: glance(session, &self.higher).await, ..Staying::default() });
+            return Ok(RemainingStacks {
+                higher: likely_with_resources(session, &self.higher).await,
+                ..RemainingStacks::default()
+            });
         }
         let error = has_dependents(session, request, chosen, &found);
         if request.command == RunCommand::Destroy {
@@ -136,13 +141,13 @@ impl Standing {
         }
         let text = std::iter::once(error.message().to_owned()).chain(error.body());
         session.events.warn(text.collect::<Vec<_>>().join("\n  "), error.hints().to_vec());
-        Ok(Staying::default())
+        Ok(RemainingStacks::default())
     }
 
     /// Refuses what a dry run would only print.
     pub async fn check_dry(
         &self,
-        workspace: &Workspace,
+        loaded: &LoadedProject,
         request: &Request,
         chosen: &[StackId],
         context: &Context,
@@ -153,21 +158,21 @@ impl Standing {
         let looked_at = self.looked_at(chosen, request);
         let purpose = Purpose::states_of(&looked_at);
         let look = async |session: &Session| {
-            self.check(session, request, chosen, Dependents::Open).await.map(|_| ())
+            self.check(session, request, chosen, DependentStates::Open).await.map(|_| ())
         };
-        workspace.with_session(context, purpose, look).await
+        loaded.with_session(context, purpose, look).await
     }
 }
 
 /// Tells what stays where nobody is asked.
-pub fn tell_staying(session: &Session, staying: &Staying) {
-    for sentence in staying.sentences() {
+pub fn tell_remaining(session: &Session, remaining: &RemainingStacks) {
+    for sentence in remaining.sentences() {
         session.events.warn(sentence, Vec::new());
     }
 }
 
-/// Returns the stacks that a glance finds with resources.
-async fn glance(session: &Session, ids: &[StackId]) -> Vec<StackId> {
+/// Returns the stacks that a quick look finds with resources.
+async fn likely_with_resources(session: &Session, ids: &[StackId]) -> Vec<StackId> {
     let looks = ids
         .iter()
         .filter_map(|id| session.stack(id).ok())
@@ -176,34 +181,43 @@ async fn glance(session: &Session, ids: &[StackId]) -> Vec<StackId> {
 }
 
 /// Returns the stacks that have resources, or of which nobody can tell.
-async fn stand_on<'a>(session: &'a Session, ids: &[StackId], asked: Dependents) -> Result<Vec<Found<'a>>> {
+async fn dependents_with_resources<'a>(
+    session: &'a Session,
+    ids: &[StackId],
+    asked: DependentStates,
+) -> Result<Vec<DependentWithCount<'a>>> {
     let looks = ids.iter().filter_map(|id| session.stack(id).ok()).map(async |stack| {
         (
             stack,
             match asked {
-                Dependents::Open => engine::resources_of(session, stack).await.ok(),
-                Dependents::Closed => None,
+                DependentStates::Open => engine::resources_of(session, stack).await.ok(),
+                DependentStates::Closed => None,
             },
         )
     });
-    let found: Vec<Found<'_>> = stream::iter(looks).buffered(AT_ONCE).collect().await;
+    let found: Vec<DependentWithCount<'_>> = stream::iter(looks).buffered(AT_ONCE).collect().await;
     if session.interrupts.any() {
         return Err(Error::interrupted("stopped"));
     }
     Ok(found.into_iter().filter(|(_, resources)| *resources != Some(0)).collect())
 }
 
-fn has_dependents(session: &Session, request: &Request, chosen: &[StackId], found: &[Found<'_>]) -> Error {
+fn has_dependents(
+    session: &Session,
+    request: &Request,
+    chosen: &[StackId],
+    found: &[DependentWithCount<'_>],
+) -> Error {
     let below: BTreeSet<StackId> =
         chosen.iter().chain(found.iter().map(|(stack, _)| &stack.id)).cloned().collect();
     let is_on = |id: &&StackId| found.iter().any(|(stack, _)| stack.depends_on.contains(id));
-    let stood_on: Vec<StackId> = chosen.iter().filter(is_on).cloned().collect();
-    let stood_on = if stood_on.is_empty() { chosen } else { &stood_on };
+    let below_them: Vec<StackId> = chosen.iter().filter(is_on).cloned().collect();
+    let below_them = if below_them.is_empty() { chosen } else { &below_them };
     let message = match found {
         [_] => "another stack that still has resources depends on",
         _ => "other stacks that still have resources depend on",
     };
-    let message = format!("{message} {}", few(stood_on, 5));
+    let message = format!("{message} {}", few(below_them, 5));
     let listed = found.iter().take(LISTED).fold(Error::invalid(message), |error, (stack, resources)| {
         let mut words = stacks::reasons(&session.project, &session.stacks, stack, &below);
         words.push(match resources {
@@ -214,22 +228,22 @@ fn has_dependents(session: &Session, request: &Request, chosen: &[StackId], foun
     });
     let more = found.len().saturating_sub(LISTED);
     let listed = if more > 0 { listed.detail(format!("and {more} more")) } else { listed };
-    ways_out(listed.code("has-dependents"), session, request, chosen, found)
+    with_hints(listed.code("has-dependents"), session, request, chosen, found)
 }
 
 /// Adds what to do, ready to be pasted.
-fn ways_out(
+fn with_hints(
     error: Error,
     session: &Session,
     request: &Request,
     chosen: &[StackId],
-    found: &[Found<'_>],
+    found: &[DependentWithCount<'_>],
 ) -> Error {
     let again = again(request, chosen);
     let error = error.hint(format!("destroy them too: `infra destroy{again} --with-dependents`"));
-    let (gone, there): (Vec<&Found<'_>>, Vec<&Found<'_>>) =
+    let (gone, there): (Vec<&DependentWithCount<'_>>, Vec<&DependentWithCount<'_>>) =
         found.iter().partition(|(stack, _)| engine::is_copy(session, stack));
-    let first = |flag: &str, stacks: &[&Found<'_>]| {
+    let first = |flag: &str, stacks: &[&DependentWithCount<'_>]| {
         let names: Vec<String> = stacks.iter().map(|(stack, _)| quoted(stack.id.as_str())).collect();
         let fits = !names.is_empty() && names.len() <= LISTED;
         fits.then(|| format!("or destroy them first: `infra destroy{flag} {}`", names.join(" ")))

@@ -9,32 +9,31 @@ use tempfile::TempDir;
 
 use super::bundles::Bundling;
 use super::chosen_stacks::choose;
-use super::dependents::{Standing, widened};
-use super::resume::resume;
-use super::temporary_folder::borrow_folder;
+use super::dependents::{DependentStacks, with_dependents};
+use super::request::Request;
+use super::temporary_folder::use_temporary_folder;
 use crate::commands::Context;
-use crate::commands::loaded_project::{Workspace, tell_lost};
-use crate::commands::run::Request;
+use crate::commands::loaded_project::{LoadedProject, tell_lost};
 use crate::engine;
 use crate::engine::{Approval, RunChoice, RunOptions, WhenToInit};
 use crate::error::{Exit, Kind, Result};
-use crate::model::{RunCommand, RunPlan, StackId, Staying};
+use crate::model::{RemainingStacks, RunCommand, RunPlan, StackId};
 use crate::process;
-use crate::report::{Asking, read_durations};
+use crate::report::{Asking, ResumeRequest, Resumption, read_durations, resumption};
 
 /// A run that is decided.
 #[derive(Debug)]
 pub struct Prepared {
     /// The project and all of its stacks, removed ones that matter included.
-    pub workspace: Workspace,
+    pub loaded: LoadedProject,
     /// The chosen stacks.
     pub chosen: Vec<StackId>,
     /// What is done to them, in which order.
     pub plan: RunPlan,
     /// What depends on stacks that are to be destroyed.
-    pub standing: Standing,
+    pub dependent_stacks: DependentStacks,
     /// What stands in for `.infra` where that cannot be written; it goes with the run.
-    _borrowed: Option<TempDir>,
+    _temporary_folder: Option<TempDir>,
 }
 
 /// What a request comes to.
@@ -50,38 +49,61 @@ pub enum Preparation {
 
 /// Decides what is run.
 pub async fn prepare(request: &mut Request, context: &Context) -> Result<Preparation> {
-    let mut workspace = Workspace::load_for(context, &request.stacks).await?;
-    let borrowed = match request.command {
-        RunCommand::Validate => borrow_folder(&mut workspace.project),
+    let mut loaded = LoadedProject::load_for(context, &request.stacks).await?;
+    let temporary_folder = match request.command {
+        RunCommand::Validate => use_temporary_folder(&mut loaded.project),
         _ => None,
     };
-    resume(&workspace, request, context)?;
+    if request.run.resume {
+        resume(&loaded, request, context)?;
+    }
     let mut gone = Vec::new();
     if request.removed {
-        let removed = workspace.removed_stacks(context).await?;
+        let removed = loaded.removed_stacks(context).await?;
         gone.extend(removed.iter().map(|removed| removed.stack.id.clone()));
-        let lost = workspace.lost_stacks(context).await?;
+        let lost = loaded.lost_stacks(context).await?;
         tell_lost(&lost, context);
-        workspace.include(removed);
+        loaded.include(removed);
         if gone.is_empty() && !lost.is_empty() {
             return Ok(Preparation::Lost(Kind::Failed.exit()));
         }
     }
-    let chosen = choose(&workspace, request, &gone, context)?;
+    let chosen = choose(&loaded, request, &gone, context)?;
     if chosen.is_empty() {
         return Ok(Preparation::Nothing);
     }
-    let chosen = widened(&mut workspace, request, chosen, context).await?;
+    let chosen = with_dependents(&mut loaded, request, chosen, context).await?;
     let choice = RunChoice { chosen: &chosen, command: request.command, given: request.gives_files() };
-    let plan = engine::resolve_run_plan(&workspace.project, &workspace.stacks, choice)?;
-    let standing = Standing::on(&workspace, request, &chosen)?;
-    Ok(Preparation::Run(Box::new(Prepared { workspace, chosen, plan, standing, _borrowed: borrowed })))
+    let plan = engine::resolve_run_plan(&loaded.project, &loaded.stacks, choice)?;
+    let dependent_stacks = DependentStacks::on(&loaded, request, &chosen)?;
+    Ok(Preparation::Run(Box::new(Prepared {
+        loaded,
+        chosen,
+        plan,
+        dependent_stacks,
+        _temporary_folder: temporary_folder,
+    })))
+}
+
+/// Makes the request one about what earlier runs of its command left undone.
+fn resume(loaded: &LoadedProject, request: &mut Request, context: &Context) -> Result<()> {
+    let asked = ResumeRequest { command: request.command, mode: request.mode, removed: request.removed };
+    let is_stack = |id: &StackId| loaded.stacks.iter().any(|stack| stack.id == *id);
+    let Resumption { stacks, mode, removed, notes } =
+        resumption(&loaded.project.runs_dir(), asked, process::may_live, is_stack)?;
+    notes.iter().for_each(|note| context.terminal.note(note));
+    if let Some(mode) = mode {
+        request.removed = removed;
+        request.mode = if request.command == RunCommand::Plan { mode } else { request.mode };
+    }
+    request.undone = Some(stacks);
+    Ok(())
 }
 
 impl Prepared {
     /// Returns how the run behaves beyond what its plan says.
     pub fn options(&self, request: &Request, context: &Context, bundling: &Bundling) -> RunOptions {
-        let (project, stacks) = (&self.workspace.project, self.chosen.len());
+        let (project, stacks) = (&self.loaded.project, self.chosen.len());
         let run_id = new_run_id(context);
         RunOptions {
             bundle: bundling.for_engine(),
@@ -97,7 +119,7 @@ impl Prepared {
             plans_dir: request.plans_dir.clone().unwrap_or_else(|| project.plans_dir()),
             lock_timeout: request.run.lock_timeout.clone(),
             extra: request.extra.clone(),
-            staying: Staying::default(),
+            remaining: RemainingStacks::default(),
             allow_destroy: request.allow_destroy,
             detailed_exitcode: request.detailed_exitcode,
             parallelism: parallelism(request, project.run.parallelism, stacks),

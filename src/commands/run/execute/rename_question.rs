@@ -2,11 +2,11 @@
 
 use crate::commands::Context;
 use crate::engine::{Rename, StateCheck};
-use crate::error::{Error, Result};
-use crate::report::{Asking, confirm};
+use crate::error::Result;
+use crate::report::Asking;
 
 /// Asks about each rename that is clear; what is not said yes to stays open, and stops the stack.
-pub async fn ask_about(mut check: StateCheck, context: &Context) -> Result<StateCheck> {
+pub async fn ask_about_renames(mut check: StateCheck, context: &Context) -> Result<StateCheck> {
     let Asking::Person(terminal) = context.asking() else { return Ok(check) };
     let renames = std::mem::take(&mut check.renames);
     for rename in &renames {
@@ -16,13 +16,8 @@ pub async fn ask_about(mut check: StateCheck, context: &Context) -> Result<State
         }
         let Rename { old, new, .. } = rename;
         context.terminal.note(&format!("`{old}` is gone, `{new}` has no state, and {}", rename.reason()));
-        let mut interrupts = context.interrupts.clone();
         let question = format!("Is `{new}` the former `{old}`?");
-        let yes = tokio::select! {
-            yes = confirm(&terminal, &question) => yes,
-            _ = interrupts.beyond(0) => return Err(Error::interrupted("nothing was done")),
-        };
-        match yes {
+        match context.ask(&terminal, &question, "nothing was done").await? {
             true => drop(check.former.insert(new.clone(), old.clone())),
             // A mere Enter must not make everything a second time: the way to say no is named.
             false => check.renames.push(rename.clone()),

@@ -3,7 +3,7 @@
 use super::rendered_diff::rendered_diff;
 use super::request::Request;
 use super::run_origin::origin_of;
-use crate::commands::loaded_project::{Workspace, root_of};
+use crate::commands::loaded_project::{LoadedProject, root_of};
 use crate::commands::{Context, works_here};
 use crate::engine::RunOptions;
 use crate::error::Result;
@@ -11,38 +11,38 @@ use crate::model::{RunCommand, RunPlan, RunReport, quoted};
 use crate::process;
 use crate::project;
 use crate::report::{
-    Asking, Begun, Console, JsonLines, MarkdownSummary, Passed, PlanOutput, Report, RunRecord, Scope,
+    Asking, Begun, Console, JsonLines, MarkdownSummary, PassedArguments, PlanOutput, Report, RunRecord, Scope,
 };
 use crate::tofu::call::PlanMode;
 use crate::trust::UserKey;
 
 /// Makes everything that listens to a run.
 pub async fn reports(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     plan: &RunPlan,
     options: &RunOptions,
     request: &Request,
     context: &Context,
 ) -> Result<Vec<Box<dyn Report>>> {
-    let (runs_dir, args) = (workspace.project.runs_dir(), &request.run);
+    let (runs_dir, args) = (loaded.project.runs_dir(), &request.run);
     let process = process::this_holder(Some(options.run_id.clone()));
     let begun = Begun {
         command: plan.command,
         mode: request.mode,
         removed: request.removed,
         project: Some(plan.project.clone()),
-        origin: origin_of(plan.command, &workspace.project, context).await,
+        origin: origin_of(plan.command, &loaded.project, context).await,
         process,
     };
     let record = RunRecord::begin(&runs_dir, &options.run_id, &begun)?;
     if plan.command == RunCommand::Plan
-        && let Some(diff) = rendered_diff(&workspace.project, context).await
+        && let Some(diff) = rendered_diff(&loaded.project, context).await
     {
         record.add_rendered(&diff)?;
     }
     let plans = if args.json || args.jsonl { PlanOutput::Hidden } else { PlanOutput::Shown };
     let console = Console::new(context.terminal, plans).showing(request.details);
-    let console = console.choosing(scope(workspace, plan, request, context));
+    let console = console.choosing(scope(loaded, plan, request, context));
     let mut reports: Vec<Box<dyn Report>> = vec![Box::new(record), Box::new(console)];
     let page = context.env.path("GITHUB_STEP_SUMMARY");
     if page.is_some() || plan.stacks().count() > 1 {
@@ -70,7 +70,7 @@ pub(super) async fn record_nothing(report: &RunReport, mode: PlanMode, context: 
 }
 
 /// Returns with which words the stacks of the run can be chosen again.
-fn scope(workspace: &Workspace, plan: &RunPlan, request: &Request, context: &Context) -> Scope {
+fn scope(loaded: &LoadedProject, plan: &RunPlan, request: &Request, context: &Context) -> Scope {
     // A path that was typed leads elsewhere from another folder.
     let chooses = !request.run.resume && !request.removed && request.bundles.is_empty();
     let repeats = chooses && works_here(context);
@@ -84,7 +84,7 @@ fn scope(workspace: &Workspace, plan: &RunPlan, request: &Request, context: &Con
     Scope {
         in_full: in_full(request, typed.as_deref()).filter(|_| repeats),
         typed,
-        stacks: workspace.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        stacks: loaded.stacks.iter().map(|stack| stack.id.clone()).collect(),
         destroys: request.mode == PlanMode::Destroy,
         keeps_no_plans: plans.is_none() && UserKey::load(&context.env).is_err(),
         plans_dir: plans.map(|dir| quoted(&dir)),
@@ -94,7 +94,7 @@ fn scope(workspace: &Workspace, plan: &RunPlan, request: &Request, context: &Con
             .or(request.bundles.first())
             .map(|file| format!("--bundle {}", quoted(&file.display().to_string()))),
         to_go_on: to_go_on(request, asks),
-        passed: Passed::on(&request.extra),
+        passed: PassedArguments::on(&request.extra),
         protected: plan.stacks().filter(|run| run.protect).map(|run| run.stack.id.clone()).collect(),
         saved: request.saved,
         unattended: context.asking() == Asking::Nobody,
@@ -112,7 +112,7 @@ fn in_full(request: &Request, typed: Option<&str>) -> Option<String> {
         PlanMode::RefreshOnly | PlanMode::Normal => None,
     };
     let words = ["infra", request.typed].into_iter().chain(typed).chain(mode).chain(["--details all"]);
-    Passed::on(&request.extra).behind(&words.collect::<Vec<_>>().join(" "))
+    PassedArguments::on(&request.extra).behind(&words.collect::<Vec<_>>().join(" "))
 }
 
 /// Returns the flags that the same command needs again.

@@ -43,6 +43,25 @@ pub struct RunArgs {
     pub variables: VarArgs,
 }
 
+/// Everything that a run of a command without flags of its own takes.
+#[derive(Args, Debug)]
+pub struct PlainRunArgs {
+    #[command(flatten)]
+    stacks: StackArgs,
+    #[command(flatten)]
+    run: RunArgs,
+    /// What to pass on to the same command of tofu
+    #[arg(last = true, value_name = "TOFU_ARGS")]
+    extra: Vec<String>,
+}
+
+impl PlainRunArgs {
+    /// Returns what a command with these arguments is asked to do.
+    pub fn request(self, command: RunCommand) -> Request {
+        Request { extra: self.extra, ..Request::new(command, self.stacks, self.run) }
+    }
+}
+
 /// What a run is asked to do.
 #[derive(Debug)]
 pub struct Request {

@@ -2,27 +2,27 @@
 
 use std::collections::BTreeSet;
 
-use super::resume::may_live;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::commands::setup::edited_since;
 use crate::events::Events;
 use crate::model::{RunCommand, RunPlan, Stack};
+use crate::process::may_live;
 use crate::report::Unfinished;
 use crate::stacks;
 use crate::stacks::StateRisk;
 
 /// Tells what to know before a run begins.
-pub fn warn_beforehand(workspace: &Workspace, plan: &RunPlan, events: &Events) {
-    warn_of_dead_runs(workspace, events);
+pub fn warn_beforehand(loaded: &LoadedProject, plan: &RunPlan, events: &Events) {
+    warn_of_dead_runs(loaded, events);
     warn_of_missing_locks(plan, events);
-    warn_of_edits(workspace, events);
-    warn_of_bare_address(workspace, events);
-    warn_of_selections(workspace, plan, events);
+    warn_of_edits(loaded, events);
+    warn_of_bare_address(loaded, events);
+    warn_of_selections(loaded, plan, events);
 }
 
 /// Tells of runs that died, once.
-fn warn_of_dead_runs(workspace: &Workspace, events: &Events) {
-    for run in Unfinished::take_all(&workspace.project.runs_dir(), may_live) {
+fn warn_of_dead_runs(loaded: &LoadedProject, events: &Events) {
+    for run in Unfinished::take_all(&loaded.project.runs_dir(), may_live) {
         let command = run.command.name();
         events.warn(
             format!("run {} ({command}, process {}) ended without finishing", run.run_id, run.process.pid),
@@ -35,9 +35,9 @@ fn warn_of_dead_runs(workspace: &Workspace, events: &Events) {
 }
 
 /// Tells what was edited and not rendered, so that "no changes" is not taken for more than it says.
-fn warn_of_edits(workspace: &Workspace, events: &Events) {
+fn warn_of_edits(loaded: &LoadedProject, events: &Events) {
     const SHOWN: usize = 3;
-    let edited = edited_since(&workspace.project);
+    let edited = edited_since(&loaded.project);
     let names = edited.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     let changed = match edited.len() {
         0 => return,
@@ -49,8 +49,8 @@ fn warn_of_edits(workspace: &Workspace, events: &Events) {
 }
 
 /// Tells of a server whose every answer would be that there is no state: its states lie below a path.
-fn warn_of_bare_address(workspace: &Workspace, events: &Events) {
-    let url = workspace.project.state.url.as_deref().unwrap_or_default().trim_end_matches('/');
+fn warn_of_bare_address(loaded: &LoadedProject, events: &Events) {
+    let url = loaded.project.state.url.as_deref().unwrap_or_default().trim_end_matches('/');
     let is_bare = url.split_once("://").is_some_and(|(_, host)| !host.contains('/'));
     if is_bare {
         let hint = format!("a server of `infra state serve` has its states at `{url}/states`");
@@ -59,9 +59,9 @@ fn warn_of_bare_address(workspace: &Workspace, events: &Events) {
 }
 
 /// Tells of workspaces that somebody selected by hand where `infra.yaml` declares which ones there are.
-fn warn_of_selections(workspace: &Workspace, plan: &RunPlan, events: &Events) {
+fn warn_of_selections(loaded: &LoadedProject, plan: &RunPlan, events: &Events) {
     let declared = plan.stacks().map(|run| &run.stack).filter(|stack| stack.declared_workspace().is_some());
-    let root = &workspace.project.root;
+    let root = &loaded.project.root;
     let told: BTreeSet<String> =
         declared.filter_map(|stack| stacks::ignored_selection(root, stack)).collect();
     told.into_iter().for_each(|words| events.warn(words, Vec::new()));

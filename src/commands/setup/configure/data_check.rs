@@ -10,7 +10,7 @@ use crate::render::settings::resolve;
 use crate::render::{ReadKeys, Readers, RenderSettings, SourceFile, load_inputs, plugin};
 
 /// The data of a project, looked at.
-pub(super) struct Checked {
+pub(super) struct CheckedData {
     /// The data.
     pub data: Data,
     /// What is odd, in the order of the files.
@@ -27,12 +27,16 @@ pub fn data_warnings(project: &Project) -> Result<Option<Vec<DataWarning>>> {
         return Ok(None);
     }
     let sources = load_inputs(&project.root, &settings)?;
-    let Checked { warnings, outcome, .. } = check(project, &settings, &sources)?;
+    let CheckedData { warnings, outcome, .. } = check(project, &settings, &sources)?;
     outcome.map(|()| Some(warnings))
 }
 
 /// Reads the data and checks it.
-pub(super) fn check(project: &Project, settings: &RenderSettings, sources: &[SourceFile]) -> Result<Checked> {
+pub(super) fn check(
+    project: &Project,
+    settings: &RenderSettings,
+    sources: &[SourceFile],
+) -> Result<CheckedData> {
     let files: Vec<DataFile> = settings.data.iter().map(DataFile::required).collect();
     let data = project::load_data(&project.root, &files)
         .map_err(|error| error.hint_if(copy_samples(&project.root, &settings.data)))?;
@@ -44,7 +48,7 @@ pub(super) fn check(project: &Project, settings: &RenderSettings, sources: &[Sou
             |warning: &DataWarning| (warning.place.file.clone(), warning.place.line, warning.place.column);
         key(one).cmp(&key(other))
     });
-    Ok(Checked { data, warnings, outcome })
+    Ok(CheckedData { data, warnings, outcome })
 }
 
 /// Returns a warning for each key that is probably a known one misspelt, and that nothing reads.

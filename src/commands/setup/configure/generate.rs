@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::data_check::Checked;
+use super::data_check::CheckedData;
 use super::data_files::{DERIVE_FILE, data_files, derive_file};
 use super::{data_check, plugins, seal};
 use crate::commands::Context;
@@ -14,8 +14,8 @@ use crate::project;
 use crate::render;
 use crate::render::settings::resolve;
 use crate::render::{
-    Engine, GeneratedFile, Inputs, Overwrite, RenderSettings, SourceFile, Surroundings, evaluate_derivations,
-    load_inputs, render_tree,
+    Engine, GeneratedFile, Inputs, Overwrite, RenderSettings, SourceFile, TemplateAccess,
+    evaluate_derivations, load_inputs, render_tree,
 };
 use crate::report::{Tone, Verbosity};
 
@@ -55,7 +55,7 @@ pub(super) async fn generate(
     // Read first: what is edited from here on counts as edited since.
     let inputs = read_inputs(project);
     let sources = load_inputs(&project.root, &settings)?;
-    let engine = Engine::new(&settings, &surroundings(project, context))?;
+    let engine = Engine::new(&settings, &template_access(project, context))?;
     let values = load_values(project, &settings, &sources, &engine, context).await?;
     let rendered = render_tree(&engine, &sources, &values, Path::new(&settings.output))?;
     tell_unread(&rendered.unread, context);
@@ -80,8 +80,8 @@ pub(in crate::commands) fn look(project: &Project, context: &Context) -> Result<
         return Ok(Look { values: Values::new(), files: Vec::new() });
     }
     let sources = load_inputs(&project.root, &settings)?;
-    let engine = Engine::new(&settings, &surroundings(project, context))?;
-    let Checked { data, outcome, .. } = data_check::check(project, &settings, &sources)?;
+    let engine = Engine::new(&settings, &template_access(project, context))?;
+    let CheckedData { data, outcome, .. } = data_check::check(project, &settings, &sources)?;
     outcome?;
     let mut values = settings.with_data_vars(&data.values);
     render::derive(&mut values);
@@ -118,7 +118,7 @@ async fn load_values(
     engine: &Engine,
     context: &Context,
 ) -> Result<Values> {
-    let Checked { data, warnings, outcome } = data_check::check(project, settings, sources)?;
+    let CheckedData { data, warnings, outcome } = data_check::check(project, settings, sources)?;
     warnings.iter().take(WARNINGS).for_each(|warning| warn(&warning.to_string(), context));
     if warnings.len() > WARNINGS {
         warn(&format!("{} more about the data", warnings.len() - WARNINGS), context);
@@ -133,8 +133,8 @@ async fn load_values(
     Ok(values)
 }
 
-fn surroundings(project: &Project, context: &Context) -> Surroundings {
-    Surroundings { root: project.root.clone(), env: context.env.clone() }
+fn template_access(project: &Project, context: &Context) -> TemplateAccess {
+    TemplateAccess { root: project.root.clone(), env: context.env.clone() }
 }
 
 fn tell_unread(keys: &[String], context: &Context) {

@@ -6,7 +6,7 @@
 
 use crate::commands::Context;
 use crate::commands::args::StackArgs;
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::commands::run::{Request, RunArgs, execute};
 use crate::engine::StackSecrets;
 use crate::error::{Error, Exit, Result};
@@ -18,8 +18,8 @@ const CREDENTIALS: [&str; 3] = ["TF_HTTP_PASSWORD", "AWS_SECRET_ACCESS_KEY", "AW
 
 /// Runs `init` over those stacks.
 pub(super) async fn init_where_credentials_are(context: &Context) -> Result<()> {
-    let workspace = Workspace::load(context)?;
-    let ready = match stacks_with_credentials(&workspace, context).await {
+    let loaded = LoadedProject::load(context)?;
+    let ready = match stacks_with_credentials(&loaded, context).await {
         // The files are written whether the project may use somebody's keys or not.
         Err(error) if error.label() == Some(UNTRUSTED) => {
             tell_untrusted(&error, context);
@@ -47,20 +47,20 @@ fn tell_untrusted(error: &Error, context: &Context) {
     error.hints().iter().for_each(|hint| context.terminal.alert(&format!("  hint: {hint}")));
 }
 
-async fn stacks_with_credentials(workspace: &Workspace, context: &Context) -> Result<Vec<StackId>> {
-    let remote = workspace.stacks.iter().filter(|stack| needs_credentials(workspace, &stack.backend));
+async fn stacks_with_credentials(loaded: &LoadedProject, context: &Context) -> Result<Vec<StackId>> {
+    let remote = loaded.stacks.iter().filter(|stack| needs_credentials(loaded, &stack.backend));
     let remote: Vec<StackId> = remote.map(|stack| stack.id.clone()).collect();
     if remote.is_empty() || CREDENTIALS.iter().any(|name| context.env.get(name).is_some()) {
         return Ok(remote);
     }
-    let secrets = workspace.open_secrets(context, &Purpose::states_of(&remote)).await?;
+    let secrets = loaded.open_secrets(context, &Purpose::states_of(&remote)).await?;
     let has = |id: &StackId| secrets.get(id).is_some_and(StackSecrets::has_credentials);
     Ok(remote.into_iter().filter(has).collect())
 }
 
-fn needs_credentials(workspace: &Workspace, backend: &Backend) -> bool {
+fn needs_credentials(loaded: &LoadedProject, backend: &Backend) -> bool {
     match backend {
-        Backend::Embedded => workspace.project.state.url.is_some(),
+        Backend::Embedded => loaded.project.state.url.is_some(),
         Backend::None | Backend::Unknown => false,
         Backend::Configured { kind, .. } => kind != "local",
     }

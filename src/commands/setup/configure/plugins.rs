@@ -31,13 +31,13 @@ async fn permission(project: &Project, plugins: &Plugins, context: &Context) -> 
     if project.configure.python_plugins == Some(PythonPlugins::Deny) {
         return Ok(None);
     }
-    let thing = vec![trust::plugin_item(plugins)];
+    let item = vec![trust::plugin_item(plugins)];
     let counts_on_it = project.configure.python_plugins == Some(PythonPlugins::Allow);
     let nobody = matches!(context.asking(), Asking::Nobody);
-    if !counts_on_it && nobody && !trust::untrusted(&project.root, thing.clone(), context)?.is_empty() {
+    if !counts_on_it && nobody && !trust::untrusted(&project.root, item.clone(), context)?.is_empty() {
         return Ok(None);
     }
-    match trust::require(project, thing, context).await {
+    match trust::require(project, item, context).await {
         Ok(()) => Ok(Some(Permission::for_hash(plugins.plugin_hash()))),
         Err(error) if error.label() == Some(UNTRUSTED) && !counts_on_it => Ok(None),
         Err(error) => Err(error),

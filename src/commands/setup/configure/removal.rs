@@ -5,7 +5,7 @@ use crate::commands::Context;
 use crate::error::{Error, Result};
 use crate::model::{Project, counted};
 use crate::render::{Inputs, Manifest, Overwrite, Removal, RemovedFile, TreeChanges, is_secret_file};
-use crate::report::{Asking, Tone, confirm};
+use crate::report::{Asking, Tone};
 use crate::secrets::is_sealed;
 
 /// How many files are named.
@@ -16,7 +16,7 @@ const EDITED: usize = 3;
 
 /// What the tree was made of and from, and what it is made from now.
 #[derive(Clone, Copy)]
-pub(super) struct Made<'a> {
+pub(super) struct GeneratedTree<'a> {
     pub project: &'a Project,
     pub before: &'a Manifest,
     pub inputs: &'a Inputs,
@@ -31,7 +31,7 @@ pub(super) fn much(changes: &TreeChanges, overwrite: Overwrite) -> Option<Remova
 }
 
 /// Asks whether the files may go; an error where they may not.
-pub(super) async fn ask(removal: &Removal, made: Made<'_>, context: &Context) -> Result<()> {
+pub(super) async fn ask(removal: &Removal, made: GeneratedTree<'_>, context: &Context) -> Result<()> {
     let Asking::Person(terminal) = context.asking() else { return Err(nobody_to_ask(removal, made)) };
     let warning = terminal.paint(Tone::Warn, "warning");
     terminal.alert(&format!("{warning}: this would remove {}:", words(removal)));
@@ -39,16 +39,12 @@ pub(super) async fn ask(removal: &Removal, made: Made<'_>, context: &Context) ->
         .iter()
         .chain(&reasons(removal, made))
         .for_each(|line| terminal.alert(&format!("  {line}")));
-    let mut interrupts = context.interrupts.clone();
     let question = if removal.files.len() == 1 { "Remove it?" } else { "Remove them?" };
-    let yes = tokio::select! {
-        yes = confirm(&terminal, question) => yes,
-        _ = interrupts.beyond(0) => return Err(Error::interrupted("stopped before anything was written")),
-    };
+    let yes = context.ask(&terminal, question, "stopped before anything was written").await?;
     if yes { Ok(()) } else { Err(Error::failed("nothing was written; all files are as they were")) }
 }
 
-fn nobody_to_ask(removal: &Removal, made: Made<'_>) -> Error {
+fn nobody_to_ask(removal: &Removal, made: GeneratedTree<'_>) -> Error {
     let message =
         format!("this would remove {}; that has to be asked, but there is no terminal", words(removal));
     let error = names(removal).into_iter().fold(Error::usage(message), Error::detail);
@@ -88,7 +84,7 @@ fn names(removal: &Removal) -> Vec<String> {
 }
 
 /// Says why: what became of the templates, and what was edited.
-fn reasons(removal: &Removal, made: Made<'_>) -> Vec<String> {
+fn reasons(removal: &Removal, made: GeneratedTree<'_>) -> Vec<String> {
     let origins = removal.files.iter().filter_map(|file| made.before.origin_of(&file.path));
     let (there, gone): (Vec<&str>, Vec<&str>) = origins
         .partition(|origin| origin.starts_with("built-in ") || made.project.root.join(origin).exists());

@@ -12,7 +12,7 @@ use super::taking::{Taken, take};
 use crate::commands::Context;
 use crate::commands::args::OUTPUT;
 use crate::commands::args::StackArgs;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::error::{Exit, Kind, Result};
 use crate::model::{Stack, StackId};
 use crate::project;
@@ -64,18 +64,18 @@ pub(super) async fn run(
     as_json: bool,
     context: &Context,
 ) -> Result<Exit> {
-    let workspace = load(args, context).await?;
-    let chosen = choose(args, workspace.as_ref(), context)?;
+    let loaded = load(args, context).await?;
+    let chosen = choose(args, loaded.as_ref(), context)?;
     let used = search(request).await?.found;
     let flavour = used.as_ref().map_or(Flavour::OpenTofu, |tofu| tofu.flavour);
     let freshness = if args.fresh { Freshness::Now } else { Freshness::Recent };
     let registries = Registries::new(&context.env, flavour, context.clock, freshness)?;
-    let stacks: &[Stack] = workspace.as_ref().map_or(&[], |workspace| &workspace.stacks);
+    let stacks: &[Stack] = loaded.as_ref().map_or(&[], |loaded| &loaded.stacks);
     let survey = Survey::of(request.root, stacks, flavour);
     let look = Look { survey: &survey, chosen: &chosen, flavour };
     let asked = ask(&look, used.map(|tofu| tofu.version), &registries, request, context).await?;
-    let taken = match (&workspace, args.write) {
-        (Some(workspace), true) => take(&look, &asked, args.level(), &workspace.project)?,
+    let taken = match (&loaded, args.write) {
+        (Some(loaded), true) => take(&look, &asked, args.level(), &loaded.project)?,
         _ => Taken::default(),
     };
     if as_json {
@@ -90,10 +90,10 @@ pub(super) async fn run(
 }
 
 /// Outside of a project only tofu itself counts.
-async fn load(args: &OutdatedArgs, context: &Context) -> Result<Option<Workspace>> {
+async fn load(args: &OutdatedArgs, context: &Context) -> Result<Option<LoadedProject>> {
     let is_project = project::find_root(&context.cwd).is_ok();
     match is_project || !args.stacks.selection().is_empty() {
-        true => Workspace::load_for(context, &args.stacks).await.map(Some),
+        true => LoadedProject::load_for(context, &args.stacks).await.map(Some),
         false => Ok(None),
     }
 }
@@ -101,15 +101,15 @@ async fn load(args: &OutdatedArgs, context: &Context) -> Result<Option<Workspace
 /// Returns the chosen stacks without their workspaces, which share their files.
 fn choose(
     args: &OutdatedArgs,
-    workspace: Option<&Workspace>,
+    loaded: Option<&LoadedProject>,
     context: &Context,
 ) -> Result<BTreeSet<StackId>> {
-    let Some(workspace) = workspace else { return Ok(BTreeSet::new()) };
-    if workspace.stacks.is_empty() && args.stacks.selection().is_empty() {
+    let Some(loaded) = loaded else { return Ok(BTreeSet::new()) };
+    if loaded.stacks.is_empty() && args.stacks.selection().is_empty() {
         return Ok(BTreeSet::new());
     }
-    let chosen = workspace.choose_to_read(&args.stacks, context)?;
-    chosen.iter().map(|id| workspace.stack(id).map(Stack::base_id)).collect()
+    let chosen = loaded.choose_to_read(&args.stacks, context)?;
+    chosen.iter().map(|id| loaded.stack(id).map(Stack::base_id)).collect()
 }
 
 /// What is not known is never up to date.

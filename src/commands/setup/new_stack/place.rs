@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::is_taken;
-use crate::commands::loaded_project::Workspace;
+use crate::commands::loaded_project::LoadedProject;
 use crate::error::{Error, Result};
 use crate::model::{CONVENTIONAL_ROOTS, Stack, StackId};
 
@@ -28,9 +28,9 @@ impl NewPlace {
 }
 
 /// Returns the place that was typed; nothing may be there yet.
-pub fn resolve(typed: &Path, workspace: &Workspace, from: Option<&Stack>, cwd: &Path) -> Result<NewPlace> {
-    let root = &workspace.project.root;
-    let roots = stack_roots(workspace, from);
+pub fn resolve(typed: &Path, loaded: &LoadedProject, from: Option<&Stack>, cwd: &Path) -> Result<NewPlace> {
+    let root = &loaded.project.root;
+    let roots = stack_roots(loaded, from);
     let here = below(root, &cwd.join(typed));
     let from_root = below(root, &root.join(typed));
     let found = [here, from_root].into_iter().flatten().find_map(|path| Some((id(&roots, &path)?, path)));
@@ -52,9 +52,9 @@ pub fn resolve(typed: &Path, workspace: &Workspace, from: Option<&Stack>, cwd: &
 }
 
 /// Returns the folders that stacks lie in, that of the original first.
-fn stack_roots(workspace: &Workspace, from: Option<&Stack>) -> Vec<PathBuf> {
-    let mut roots: Vec<PathBuf> = from.into_iter().chain(&workspace.stacks).map(root_of).collect();
-    roots.extend(workspace.project.stack_roots.iter().cloned());
+fn stack_roots(loaded: &LoadedProject, from: Option<&Stack>) -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> = from.into_iter().chain(&loaded.stacks).map(root_of).collect();
+    roots.extend(loaded.project.stack_roots.iter().cloned());
     if roots.is_empty() {
         roots.push(PathBuf::from(CONVENTIONAL_ROOTS[0]));
     }

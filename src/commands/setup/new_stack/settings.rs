@@ -12,14 +12,14 @@ use crate::stacks;
 
 /// The file as it was before.
 #[derive(Debug)]
-pub struct Before {
+pub struct FileBefore {
     path: PathBuf,
     text: String,
 }
 
 /// Repeats the entry of a stack for its copy, if it has workspaces that the copy would lack; returns what to
 /// undo. Where the text cannot be repeated so that it says the same, nothing is changed.
-pub fn copy(project: &Project, from: &StackId, to: &StackId) -> Option<Before> {
+pub fn copy(project: &Project, from: &StackId, to: &StackId) -> Option<FileBefore> {
     let names = |settings: StackSettings| settings.workspaces.into_keys().collect::<Vec<_>>();
     let wanted = names(stacks::settings_for(project, from));
     if wanted.is_empty() || names(stacks::settings_for(project, to)) == wanted {
@@ -28,7 +28,7 @@ pub fn copy(project: &Project, from: &StackId, to: &StackId) -> Option<Before> {
     let path = project.root.join("infra.yaml");
     let text = std::fs::read_to_string(&path).ok()?;
     let repeated = repeated(&text, from, to)?;
-    let before = Before { path: path.clone(), text };
+    let before = FileBefore { path: path.clone(), text };
     atomic_file::replace(&path, repeated.as_bytes()).ok()?;
     let said = project::load(&project.root).map(|project| stacks::settings_for(&project, to));
     let is_former =
@@ -44,7 +44,7 @@ pub fn copy(project: &Project, from: &StackId, to: &StackId) -> Option<Before> {
 }
 
 /// Puts the file back.
-pub fn undo(before: Option<&Before>) {
+pub fn undo(before: Option<&FileBefore>) {
     if let Some(before) = before {
         // Whoever cannot write it now could not have changed it before.
         let _ = atomic_file::replace(&before.path, before.text.as_bytes());

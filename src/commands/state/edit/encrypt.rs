@@ -8,14 +8,14 @@ use zeroize::Zeroizing;
 
 use crate::commands::Context;
 use crate::commands::args::{OUTPUT, StackArgs};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::engine::{
     NEXT_PASSPHRASE, NewPassphrase, PASSPHRASE, PassphraseMove, Rewrite, RewriteOutcome, Session,
 };
 use crate::error::{Error, Exit, Result, io};
 use crate::model::StackId;
-use crate::report::{Asking, confirm};
+use crate::report::Asking;
 
 /// Encrypt the state of stacks, or give it a new passphrase
 ///
@@ -46,10 +46,10 @@ pub struct EncryptArgs {
 
 /// Runs the command.
 pub async fn run(args: &EncryptArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks).await?;
-    let chosen = workspace.choose(&args.stacks, context)?;
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
+    let chosen = loaded.choose(&args.stacks, context)?;
     let new = new_passphrase(args.rotate_to.as_deref(), context)?;
-    let done = workspace
+    let done = loaded
         .with_session(context, Purpose::states_of(&chosen), async |session| {
             engine::require_states(session, &chosen).await?;
             let rewrites = engine::resolve_rewrites(session, &chosen, &new)?;
@@ -99,12 +99,7 @@ async fn ask(chosen: &[StackId], args: &EncryptArgs, context: &Context) -> Resul
         [one] => format!("Encrypt the state of `{one}`?"),
         several => format!("Encrypt the states of {} stacks?", several.len()),
     };
-    let mut interrupts = context.interrupts.clone();
-    let yes = tokio::select! {
-        yes = confirm(&terminal, &question) => yes,
-        _ = interrupts.beyond(0) => return Err(Error::interrupted("the states were left as they are")),
-    };
-    if yes { Ok(()) } else { Err(Error::failed("the states were left as they are")) }
+    context.require_yes(&terminal, &question, "the states were left as they are").await
 }
 
 /// Rewrites one state after the other; what is done is told at once, and need not be done again.

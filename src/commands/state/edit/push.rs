@@ -10,12 +10,12 @@ use zeroize::Zeroizing;
 use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, VarArgs, stack_names};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::engine::Session;
 use crate::error::{Error, Exit, Result, io};
 use crate::model::{PlanMode, StackId, quoted};
-use crate::report::{Asking, confirm};
+use crate::report::Asking;
 use crate::tofu::call::PushMode;
 
 /// Store a state for a stack
@@ -52,11 +52,11 @@ pub struct PushArgs {
 
 /// Runs the command.
 pub async fn run(args: &PushArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
-    let stack = workspace.choose_one(Some(args.stack.clone()), context)?;
-    let unsaved = engine::unsaved_file(&workspace.project, stack);
-    let usual = || workspace.project.root.join(&stack.path).join("errored.tfstate");
-    let errored = unsaved.as_ref().map_or_else(usual, |file| workspace.project.root.join(&file.path));
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
+    let stack = loaded.choose_one(Some(args.stack.clone()), context)?;
+    let unsaved = engine::unsaved_file(&loaded.project, stack);
+    let usual = || loaded.project.root.join(&stack.path).join("errored.tfstate");
+    let errored = unsaved.as_ref().map_or_else(usual, |file| loaded.project.root.join(&file.path));
     let bytes = match &args.file {
         Some(file) => read(file, context)?,
         None => read_errored(&errored, &stack.id)?,
@@ -65,7 +65,7 @@ pub async fn run(args: &PushArgs, context: &Context) -> Result<Exit> {
     let mode = if args.force { PushMode::Forced } else { PushMode::Careful };
     let purpose = Purpose::editing(std::slice::from_ref(&id)).given(&args.variables);
     let is_unnamed = args.errored && unsaved.is_some_and(|file| !file.is_named);
-    workspace
+    loaded
         .with_session(context, purpose, async |session| {
             if is_unnamed {
                 check_owner(session, &id, args, context).await?;
@@ -95,10 +95,7 @@ async fn check_owner(session: &Session, id: &StackId, args: &PushArgs, context: 
                 quoted(id.as_str())
             )));
     };
-    match confirm(&terminal, &question).await {
-        true => Ok(()),
-        false => Err(Error::failed("nothing was stored")),
-    }
+    context.require_yes(&terminal, &question, "nothing was stored").await
 }
 
 async fn push(

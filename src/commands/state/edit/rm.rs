@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, VarArgs, stack_names};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::engine::WithoutCopy;
 use crate::error::{Exit, Result};
@@ -62,7 +62,7 @@ pub struct MvArgs {
 /// Runs `rm`.
 pub async fn remove(args: &RmArgs, context: &Context) -> Result<Exit> {
     let purpose =
-        Editing { stack: &args.stack, variables: &args.variables, without: without_copy(args.force) };
+        StateEditing { stack: &args.stack, variables: &args.variables, without: without_copy(args.force) };
     edit(purpose, StateEdit::Remove(&args.addresses), context).await
 }
 
@@ -70,7 +70,7 @@ pub async fn remove(args: &RmArgs, context: &Context) -> Result<Exit> {
 pub async fn rename(args: &MvArgs, context: &Context) -> Result<Exit> {
     let renaming = StateEdit::Move(&args.from, &args.to);
     let purpose =
-        Editing { stack: &args.stack, variables: &args.variables, without: without_copy(args.force) };
+        StateEditing { stack: &args.stack, variables: &args.variables, without: without_copy(args.force) };
     edit(purpose, renaming, context).await
 }
 
@@ -79,18 +79,18 @@ const fn without_copy(force: bool) -> WithoutCopy {
 }
 
 /// What is edited, and with what.
-struct Editing<'a> {
+struct StateEditing<'a> {
     stack: &'a str,
     variables: &'a VarArgs,
     without: WithoutCopy,
 }
 
-async fn edit(editing: Editing<'_>, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
-    let Editing { stack, variables, without } = editing;
-    let workspace = Workspace::load_for(context, &StackArgs::one(Some(stack.to_owned()))).await?;
-    let id = workspace.choose_one(Some(stack.to_owned()), context)?.id.clone();
+async fn edit(editing: StateEditing<'_>, edit: StateEdit<'_>, context: &Context) -> Result<Exit> {
+    let StateEditing { stack, variables, without } = editing;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(stack.to_owned()))).await?;
+    let id = loaded.choose_one(Some(stack.to_owned()), context)?.id.clone();
     let purpose = Purpose::editing(std::slice::from_ref(&id)).given(variables);
-    let text = workspace
+    let text = loaded
         .with_session(context, purpose, async |session| {
             engine::require_states(session, std::slice::from_ref(&id)).await?;
             let edited = engine::edit_state(session, &id, edit, without).await;

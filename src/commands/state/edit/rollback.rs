@@ -6,11 +6,11 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, VarArgs, stack_names};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
 use crate::model::{PlanMode, StackId};
-use crate::report::{Asking, confirm};
+use crate::report::Asking;
 use crate::tofu::call::PushMode;
 
 /// Bring an old version of a state back, as a new version
@@ -40,10 +40,10 @@ pub struct RollbackArgs {
 
 /// Runs the command.
 pub async fn run(args: &RollbackArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
-    let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
+    let id = loaded.choose_one(Some(args.stack.clone()), context)?.id.clone();
     let purpose = Purpose::editing(std::slice::from_ref(&id)).given(&args.variables);
-    workspace
+    loaded
         .with_session(context, purpose, async |session| {
             engine::require_own(session, &id).await?;
             let old = engine::read_version(session, &id, args.version).await?;
@@ -83,8 +83,5 @@ async fn ask(args: &RollbackArgs, stack: &str, context: &Context) -> Result<()> 
         );
     };
     let question = format!("Bring version {} of `{stack}` back?", args.version);
-    match confirm(&terminal, &question).await {
-        true => Ok(()),
-        false => Err(Error::failed("the state was left as it is")),
-    }
+    context.require_yes(&terminal, &question, "the state was left as it is").await
 }

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use crate::backends::StateVersions;
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, VarArgs, stack_names};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::engine::{ResourceChange, Session, StateDiff};
 use crate::error::{Error, Exit, Result};
@@ -44,10 +44,10 @@ pub struct DiffArgs {
 
 /// Runs the command.
 pub async fn run(args: &DiffArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
-    let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
+    let id = loaded.choose_one(Some(args.stack.clone()), context)?.id.clone();
     let purpose = Purpose::reading(std::slice::from_ref(&id)).given(&args.variables);
-    let diff = workspace
+    let diff = loaded
         .with_session(context, purpose, async |session| {
             Ok(compare(session, &id, args).await?.masked(&session.mask()))
         })

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::backends::StateVersions;
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, stack_names};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::error::{Exit, Result};
 use crate::report::Table;
@@ -30,10 +30,10 @@ pub struct HistoryArgs {
 
 /// Runs the command.
 pub async fn run(args: &HistoryArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone())).await?;
-    let id = workspace.choose_one(args.stack.clone(), context)?.id.clone();
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone())).await?;
+    let id = loaded.choose_one(args.stack.clone(), context)?.id.clone();
     let purpose = Purpose::reading(std::slice::from_ref(&id));
-    let listed = workspace
+    let listed = loaded
         .with_session(context, purpose, async |session| engine::list_versions(session, &id).await)
         .await?;
     if args.json {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::commands::Context;
 use crate::commands::args::{OUTPUT, StackArgs, VarArgs};
-use crate::commands::loaded_project::{Purpose, Sound, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose, ReadableStates};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
 use crate::model::{Safe, quoted};
@@ -33,12 +33,12 @@ pub struct ListArgs {
 
 /// Runs the command.
 pub async fn run(args: &ListArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &args.stacks).await?;
-    let chosen = workspace.choose_to_read(&args.stacks, context);
+    let loaded = LoadedProject::load_for(context, &args.stacks).await?;
+    let chosen = loaded.choose_to_read(&args.stacks, context);
     let chosen = chosen.map_err(|error| with_address(error, &args.stacks))?;
-    let (listed, sound) = workspace
+    let (listed, sound) = loaded
         .with_session(context, Purpose::reading(&chosen).given(&args.variables), async |session| {
-            let sound = Sound::of(session, &chosen).await?;
+            let sound = ReadableStates::of(session, &chosen).await?;
             let mut listed = Map::new();
             for id in &sound.stacks {
                 let addresses = engine::read_addresses(session, id, &args.extra).await?;

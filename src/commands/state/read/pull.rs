@@ -6,7 +6,7 @@ use clap_complete::engine::ArgValueCompleter;
 use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, VarArgs, stack_names};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
 
@@ -30,10 +30,10 @@ pub struct PullArgs {
 
 /// Runs the command.
 pub async fn run(args: &PullArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone())).await?;
-    let id = workspace.choose_one(args.stack.clone(), context)?.id.clone();
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone())).await?;
+    let id = loaded.choose_one(args.stack.clone(), context)?.id.clone();
     let purpose = Purpose::reading(std::slice::from_ref(&id)).given(&args.variables);
-    let state = workspace
+    let state = loaded
         .with_session(context, purpose, async |session| match args.version {
             Some(number) => engine::read_version(session, &id, number).await,
             None => {

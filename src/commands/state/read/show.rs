@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, VarArgs, stack_names};
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::engine::WithoutCopy;
 use crate::error::{Exit, Result};
@@ -32,11 +32,11 @@ pub struct ShowArgs {
 
 /// Runs the command.
 pub async fn run(args: &ShowArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
-    let id = workspace.choose_one(Some(args.stack.clone()), context)?.id.clone();
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(Some(args.stack.clone()))).await?;
+    let id = loaded.choose_one(Some(args.stack.clone()), context)?.id.clone();
     let purpose = Purpose::reading(std::slice::from_ref(&id)).given(&args.variables);
     let edit = StateEdit::Show(&args.address);
-    let text = workspace
+    let text = loaded
         .with_session(context, purpose, async |session| {
             engine::require_states(session, std::slice::from_ref(&id)).await?;
             let shown = engine::edit_state(session, &id, edit, WithoutCopy::Refuse).await?;

@@ -5,10 +5,10 @@ use futures::StreamExt as _;
 
 use crate::backends::KeptAt;
 use crate::commands::Context;
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::commands::state::asking::{StateQuestion, check_can_ask};
 use crate::engine;
-use crate::engine::{Findings, Session, StateMoved, StateNeed, StateToMove};
+use crate::engine::{FoundStates, Session, StateMoved, StateNeed, StateToMove};
 use crate::error::{Error, Exit, Result};
 use crate::model::{StackId, counted, quoted};
 use crate::report::Asking;
@@ -29,15 +29,15 @@ pub struct BringAlong {
 
 impl BringAlong {
     /// Runs the command.
-    pub async fn run(self, workspace: &Workspace, context: &Context) -> Result<Exit> {
+    pub async fn run(self, loaded: &LoadedProject, context: &Context) -> Result<Exit> {
         check_can_ask("migrate", self.yes, context)?;
-        let from = self.from.as_ref().map(|from| place_named(from, workspace, context)).transpose()?;
-        let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
+        let from = self.from.as_ref().map(|from| place_named(from, loaded, context)).transpose()?;
+        let all: Vec<StackId> = loaded.stacks.iter().map(|stack| stack.id.clone()).collect();
         let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&all) };
-        workspace
+        loaded
             .with_session(context, purpose, async |session| {
                 let found = engine::states_to_move(session, self.chosen.as_deref(), from.as_ref()).await?;
-                let outcome = self.move_all(session, found, workspace, context).await;
+                let outcome = self.move_all(session, found, loaded, context).await;
                 engine::tell_noted(session);
                 outcome
             })
@@ -47,11 +47,11 @@ impl BringAlong {
     async fn move_all(
         &self,
         session: &Session,
-        found: Findings,
-        workspace: &Workspace,
+        found: FoundStates,
+        loaded: &LoadedProject,
         context: &Context,
     ) -> Result<Exit> {
-        let here = KeptAt::of(&workspace.project)?;
+        let here = KeptAt::of(&loaded.project)?;
         let mut failed: Vec<(StackId, Error)> = found.problems;
         if found.states.is_empty() {
             if failed.is_empty() {
@@ -60,7 +60,7 @@ impl BringAlong {
             return Ok(tell_failed(&failed, context));
         }
         self.ask_about_network(&found.states, context).await?;
-        super::readers::tell_readers(workspace, found.states.iter().map(|state| &state.id), context);
+        super::readers::tell_readers(loaded, found.states.iter().map(|state| &state.id), context);
         show(&found.states, &here, context);
         let text = format!("Move {} to `{here}`?", counted(found.states.len(), "state"));
         StateQuestion { command: "migrate", text, yes: self.yes }.ask(context).await?;
@@ -157,11 +157,11 @@ fn tell_failed(failed: &[(StackId, Error)], context: &Context) -> Exit {
 }
 
 /// Reads a place that a person typed: below the project's root, as in infra.yaml, or below the working folder.
-fn place_named(text: &str, workspace: &Workspace, context: &Context) -> Result<KeptAt> {
-    let place = KeptAt::parse(text, &workspace.project.root)?;
+fn place_named(text: &str, loaded: &LoadedProject, context: &Context) -> Result<KeptAt> {
+    let place = KeptAt::parse(text, &loaded.project.root)?;
     let typed = KeptAt::parse(text, &context.cwd)?;
     // A checkout is named by its folder; its states lie below it.
-    for root in [&workspace.project.root, &context.cwd] {
+    for root in [&loaded.project.root, &context.cwd] {
         let own = root.join(text).join(".infra/state");
         if own.is_dir() {
             return KeptAt::parse(&own.display().to_string(), root);

@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::backends::KeptAt;
 use crate::commands::Context;
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::commands::state::asking::{StackOrAll, StateQuestion, check_can_ask};
 use crate::engine;
 use crate::engine::{Adopted, Forgetting, Forgotten, StateNeed};
@@ -45,14 +45,14 @@ pub struct AdoptArgs {
 /// Runs `forget`.
 pub async fn forget(args: &ForgetArgs, context: &Context) -> Result<Exit> {
     check_can_ask("forget", args.of.yes, context)?;
-    let workspace = Workspace::load(context)?;
-    let all: Vec<StackId> = workspace.stacks.iter().map(|stack| stack.id.clone()).collect();
+    let loaded = LoadedProject::load(context)?;
+    let all: Vec<StackId> = loaded.stacks.iter().map(|stack| stack.id.clone()).collect();
     let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&all) };
-    workspace
+    loaded
         .with_session(context, purpose, async |session| {
             let scope = if args.of.all { Forgetting::All } else { Forgetting::Named };
             let ids = match &args.of.stack {
-                Some(name) => vec![named(&workspace, name)],
+                Some(name) => vec![named(&loaded, name)],
                 None => engine::known_stacks(session)?,
             };
             let text = match ids.as_slice() {
@@ -75,11 +75,11 @@ pub async fn forget(args: &ForgetArgs, context: &Context) -> Result<Exit> {
 }
 
 /// Returns the stack that is meant; one that is gone from the tree has no short name.
-fn named(workspace: &Workspace, name: &str) -> StackId {
+fn named(loaded: &LoadedProject, name: &str) -> StackId {
     let exact = StackId::new(name.trim_matches('/'));
-    let short = workspace.stacks.iter().filter(|stack| stack.id.short_name() == name);
+    let short = loaded.stacks.iter().filter(|stack| stack.id.short_name() == name);
     match short.map(|stack| &stack.id).collect::<Vec<_>>().as_slice() {
-        [one] if !workspace.stacks.iter().any(|stack| stack.id == exact) => (*one).clone(),
+        [one] if !loaded.stacks.iter().any(|stack| stack.id == exact) => (*one).clone(),
         _ => exact,
     }
 }
@@ -101,19 +101,19 @@ fn forgotten_words(id: &StackId, forgotten: &Forgotten) -> String {
 /// Runs `adopt`.
 pub async fn adopt(args: &AdoptArgs, context: &Context) -> Result<Exit> {
     check_can_ask("adopt", args.of.yes, context)?;
-    let workspace = Workspace::load(context)?;
-    let project = &workspace.project;
+    let loaded = LoadedProject::load(context)?;
+    let project = &loaded.project;
     if !project.is_named {
         return Err(Error::usage("this project has no name, so no state can belong to it")
             .hint("give it one in infra.yaml: `name: …`"));
     }
-    let ours = workspace.stacks.iter().filter(|stack| stack.backend == Backend::Embedded);
+    let ours = loaded.stacks.iter().filter(|stack| stack.backend == Backend::Embedded);
     let ids = match &args.of.stack {
-        Some(_) => vec![workspace.choose_one(args.of.stack.clone(), context)?.id.clone()],
+        Some(_) => vec![loaded.choose_one(args.of.stack.clone(), context)?.id.clone()],
         None => ours.map(|stack| stack.id.clone()).collect::<Vec<_>>(),
     };
     let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&ids) };
-    workspace
+    loaded
         .with_session(context, purpose, async |session| {
             let what = counted(ids.len(), "state");
             let text = format!("Take {what} at `{}` for those of `{}`?", KeptAt::of(project)?, project.name);

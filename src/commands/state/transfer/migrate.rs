@@ -13,7 +13,7 @@ use crate::backends::StateFacts;
 use crate::commands::Context;
 use crate::commands::args::{StackArgs, VarArgs, stack_names};
 use crate::commands::generated_files::warn_of_edit;
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::commands::state::asking::{StateQuestion, check_can_ask};
 use crate::engine;
 use crate::engine::{BackendEdit, Likeness, Migrated, Migration, StateNeed};
@@ -67,21 +67,21 @@ pub struct MigrateArgs {
 
 /// Runs the command.
 pub async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
-    let workspace = Workspace::load_for(context, &StackArgs::one(args.stack.clone())).await?;
-    let Some(to) = &args.to else { return bring_along(args, &workspace, context).await };
-    let stack = workspace.choose_one(args.stack.clone(), context)?;
+    let loaded = LoadedProject::load_for(context, &StackArgs::one(args.stack.clone())).await?;
+    let Some(to) = &args.to else { return bring_along(args, &loaded, context).await };
+    let stack = loaded.choose_one(args.stack.clone(), context)?;
     let migration = read_target(to, args.force)?;
     if migration.backend == stack.backend || same_file(&migration.backend, &stack.backend) {
-        return finish(args, (&workspace, stack), &migration, context).await;
+        return finish(args, (&loaded, stack), &migration, context).await;
     }
     check_can_ask("migrate", args.yes, context)?;
-    let edit = BackendEdit::of(&workspace.project, &workspace.stacks, stack, &migration.block)?;
+    let edit = BackendEdit::of(&loaded.project, &loaded.stacks, stack, &migration.block)?;
     let id = &stack.id;
-    let migrated = workspace
+    let migrated = loaded
         .with_session(context, purpose(id).given(&args.variables), async |session| {
             engine::require_states(session, std::slice::from_ref(id)).await?;
             let state = StateFacts::of(&engine::pull_state(session, id).await?);
-            tell_beforehand(&workspace, (stack, &edit.file), state.as_ref(), context);
+            tell_beforehand(&loaded, (stack, &edit.file), state.as_ref(), context);
             ask(args, question(to, stack, state.as_ref()), context).await?;
             let migrated = engine::migrate_state(session, id, &migration).await;
             engine::tell_noted(session);
@@ -93,12 +93,12 @@ pub async fn run(args: &MigrateArgs, context: &Context) -> Result<Exit> {
 }
 
 /// Brings states along to the place that is configured now.
-async fn bring_along(args: &MigrateArgs, workspace: &Workspace, context: &Context) -> Result<Exit> {
+async fn bring_along(args: &MigrateArgs, loaded: &LoadedProject, context: &Context) -> Result<Exit> {
     let chosen = match &args.stack {
-        Some(_) => Some(vec![workspace.choose_one(args.stack.clone(), context)?.id.clone()]),
+        Some(_) => Some(vec![loaded.choose_one(args.stack.clone(), context)?.id.clone()]),
         None => None,
     };
-    BringAlong { chosen, from: args.from.clone(), yes: args.yes }.run(workspace, context).await
+    BringAlong { chosen, from: args.from.clone(), yes: args.yes }.run(loaded, context).await
 }
 
 /// Asks before anything is moved.
@@ -109,24 +109,24 @@ async fn ask(args: &MigrateArgs, text: String, context: &Context) -> Result<()> 
 /// Brings along a state that stayed where it was when a person changed the block by hand.
 async fn finish(
     args: &MigrateArgs,
-    (workspace, stack): (&Workspace, &Stack),
+    (loaded, stack): (&LoadedProject, &Stack),
     migration: &Migration,
     context: &Context,
 ) -> Result<Exit> {
     let id = &stack.id;
-    let from = match engine::left_behind(&workspace.project, &context.env, stack) {
+    let from = match engine::left_behind(&loaded.project, &context.env, stack) {
         Some(from) => from,
         None if stack.backend == Backend::Embedded => {
             let chosen = Some(vec![id.clone()]);
-            return BringAlong { chosen, from: None, yes: args.yes }.run(workspace, context).await;
+            return BringAlong { chosen, from: None, yes: args.yes }.run(loaded, context).await;
         }
         None => return Err(Error::usage(format!("`{id}` keeps its state there already"))),
     };
     check_can_ask("migrate", args.yes, context)?;
-    tell_readers(workspace, std::iter::once(id), context);
+    tell_readers(loaded, std::iter::once(id), context);
     context.terminal.note(&format!("the state of `{id}` is still in {from}"));
     ask(args, "Move it?".to_owned(), context).await?;
-    let migrated = workspace
+    let migrated = loaded
         .with_session(context, purpose(id).given(&args.variables), async |session| {
             let migrated = engine::take_along(session, id, migration, &from).await;
             engine::tell_noted(session);
@@ -157,17 +157,17 @@ fn same_file(one: &Backend, other: &Backend) -> bool {
 
 /// Tells what a person should know before the question: who else is concerned, and what is not moved.
 fn tell_beforehand(
-    workspace: &Workspace,
+    loaded: &LoadedProject,
     (stack, file): (&Stack, &Path),
     state: Option<&StateFacts>,
     context: &Context,
 ) {
-    tell_readers(workspace, std::iter::once(&stack.id), context);
+    tell_readers(loaded, std::iter::once(&stack.id), context);
     if state.is_none() {
         let id = &stack.id;
         context.terminal.note(&format!("`{id}` has no state yet: only its backend block is changed"));
     }
-    warn_of_edit(&workspace.project, file, context);
+    warn_of_edit(&loaded.project, file, context);
 }
 
 fn question(to: &str, stack: &Stack, state: Option<&StateFacts>) -> String {

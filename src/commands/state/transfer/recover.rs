@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::backends::read_infra_lock;
 use crate::commands::Context;
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::commands::state::asking::{StackOrAll, StateQuestion, check_can_ask};
 use crate::engine;
 use crate::engine::{FoundCopy, Session, StateNeed};
@@ -40,11 +40,11 @@ pub struct RecoverArgs {
 /// Runs the command.
 pub async fn run(args: &RecoverArgs, context: &Context) -> Result<Exit> {
     check_can_ask("recover", args.of.yes, context)?;
-    let workspace = Workspace::load(context)?;
-    let wanted = wanted(&workspace, args, context)?;
+    let loaded = LoadedProject::load(context)?;
+    let wanted = wanted(&loaded, args, context)?;
     let nobody = context.asking() == Asking::Nobody;
     let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(&wanted) };
-    workspace
+    loaded
         .with_session(context, purpose, async |session| {
             let copies = find(session, &wanted, args, context).await?;
             if copies.is_empty() {
@@ -52,7 +52,7 @@ pub async fn run(args: &RecoverArgs, context: &Context) -> Result<Exit> {
                 return Ok(Exit::OK);
             }
             copies.iter().for_each(|copy| show(copy, context));
-            let foreign = copies.iter().find(|copy| is_foreign(copy, &workspace));
+            let foreign = copies.iter().find(|copy| is_foreign(copy, &loaded));
             if let Some(copy) = foreign.filter(|_| nobody) {
                 return Err(of_another(copy));
             }
@@ -70,8 +70,8 @@ pub async fn run(args: &RecoverArgs, context: &Context) -> Result<Exit> {
 }
 
 /// What another project wrote needs a person's yes, whatever the command line says.
-fn is_foreign(copy: &FoundCopy, workspace: &Workspace) -> bool {
-    let project = &workspace.project;
+fn is_foreign(copy: &FoundCopy, loaded: &LoadedProject) -> bool {
+    let project = &loaded.project;
     copy.project.as_ref().is_some_and(|name| project.is_named && *name != project.name)
 }
 
@@ -81,29 +81,29 @@ fn of_another(copy: &FoundCopy) -> Error {
         .hint("look at it in a terminal, where you are asked")
 }
 
-fn wanted(workspace: &Workspace, args: &RecoverArgs, context: &Context) -> Result<Vec<StackId>> {
-    let ours = workspace.stacks.iter().filter(|stack| stack.backend == Backend::Embedded);
+fn wanted(loaded: &LoadedProject, args: &RecoverArgs, context: &Context) -> Result<Vec<StackId>> {
+    let ours = loaded.stacks.iter().filter(|stack| stack.backend == Backend::Embedded);
     match &args.of.stack {
-        Some(name) => match workspace.choose_one(args.of.stack.clone(), context) {
-            Ok(stack) => Ok(vec![former_or_own(workspace, &stack.id)]),
+        Some(name) => match loaded.choose_one(args.of.stack.clone(), context) {
+            Ok(stack) => Ok(vec![former_or_own(loaded, &stack.id)]),
             // One that is gone from the tree may still be known.
-            Err(_) if is_known_here(workspace, name) => Ok(vec![StackId::new(name.trim_matches('/'))]),
+            Err(_) if is_known_here(loaded, name) => Ok(vec![StackId::new(name.trim_matches('/'))]),
             Err(error) => Err(error),
         },
-        None => Ok(ours.map(|stack| former_or_own(workspace, &stack.id)).collect()),
+        None => Ok(ours.map(|stack| former_or_own(loaded, &stack.id)).collect()),
     }
 }
 
 /// A stack whose state still has the name of a former id gets it back under that one.
-fn former_or_own(workspace: &Workspace, id: &StackId) -> StackId {
-    let was = stacks::settings_for(&workspace.project, id).was;
-    let known = |id: &StackId| is_known_here(workspace, id.as_str());
+fn former_or_own(loaded: &LoadedProject, id: &StackId) -> StackId {
+    let was = stacks::settings_for(&loaded.project, id).was;
+    let known = |id: &StackId| is_known_here(loaded, id.as_str());
     was.filter(|was| known(was) && !known(id)).unwrap_or_else(|| id.clone())
 }
 
-fn is_known_here(workspace: &Workspace, name: &str) -> bool {
+fn is_known_here(loaded: &LoadedProject, name: &str) -> bool {
     let id = StackId::new(name.trim_matches('/'));
-    read_infra_lock(&workspace.project).is_ok_and(|lock| lock.states.contains_key(&id))
+    read_infra_lock(&loaded.project).is_ok_and(|lock| lock.states.contains_key(&id))
 }
 
 /// Finds the copies of the states that are missing; one that a stack is named for must be there.

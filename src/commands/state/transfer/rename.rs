@@ -5,7 +5,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use crate::commands::Context;
 use crate::commands::args::stack_names;
-use crate::commands::loaded_project::{Purpose, Workspace};
+use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::commands::state::asking::{StateQuestion, check_can_ask};
 use crate::engine;
 use crate::engine::StateNeed;
@@ -37,21 +37,21 @@ pub struct RenameArgs {
 /// Runs the command.
 pub async fn run(args: &RenameArgs, context: &Context) -> Result<Exit> {
     check_can_ask("rename", args.yes, context)?;
-    let workspace = Workspace::load(context)?;
-    let new = workspace.choose_one(Some(args.new.clone()), context)?.id.clone();
+    let loaded = LoadedProject::load(context)?;
+    let new = loaded.choose_one(Some(args.new.clone()), context)?.id.clone();
     let old = StackId::new(args.old.trim_matches('/'));
-    super::readers::tell_readers(&workspace, [&old, &new].into_iter(), context);
+    super::readers::tell_readers(&loaded, [&old, &new].into_iter(), context);
     let text = format!("Is `{new}` the former `{old}`, and shall it go on with its state?");
     StateQuestion { command: "rename", text, yes: args.yes }.ask(context).await?;
     let purpose = Purpose { state: StateNeed::Served, ..Purpose::states_of(std::slice::from_ref(&new)) };
-    let moved = workspace
+    let moved = loaded
         .with_session(context, purpose, async |session| {
             let moved = engine::rename_state(session, &old, &new).await;
             engine::tell_noted(session);
             moved
         })
         .await?;
-    rename_in_runs(&workspace.project.runs_dir(), &old, &new);
+    rename_in_runs(&loaded.project.runs_dir(), &old, &new);
     context.terminal.note(&format!(
         "`{new}` has the state of `{old}` now: serial {}, {}",
         moved.facts.serial,

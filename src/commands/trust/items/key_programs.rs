@@ -7,23 +7,23 @@ use super::digest;
 use crate::error::Result;
 use crate::model::{Project, Stack};
 use crate::stacks::names_key_program;
-use crate::trust::{Thing, ThingKind};
+use crate::trust::{TrustItem, TrustItemKind};
 
 /// Returns the files that name such a program; one that only looks like it is asked about as well.
-pub fn key_programs(project: &Project, stacks: &[&Stack]) -> Result<Vec<Thing>> {
-    let mut things = Vec::new();
+pub fn key_programs(project: &Project, stacks: &[&Stack]) -> Result<Vec<TrustItem>> {
+    let mut items = Vec::new();
     for path in stacks.iter().flat_map(|stack| configuration(&project.root.join(&stack.path))) {
         let is_json = path.extension().is_some_and(|end| end == "json");
         // Letters that are not UTF-8 may stand in comments, and tofu reads on.
         let text = std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         if text.is_ok_and(|text| names_key_program(&text, is_json)) {
             let name = project.relative(&path).display().to_string();
-            things.push(Thing::new(ThingKind::KeyProgram, name, digest(&path)?));
+            items.push(TrustItem::new(TrustItemKind::KeyProgram, name, digest(&path)?));
         }
     }
-    things.sort();
-    things.dedup();
-    Ok(things)
+    items.sort();
+    items.dedup();
+    Ok(items)
 }
 
 /// Returns the files of a stack; only those of its own folder may say how it is encrypted.

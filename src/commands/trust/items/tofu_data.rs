@@ -14,7 +14,7 @@ use crate::engine;
 use crate::error::{Error, Result, io};
 use crate::model::{Project, Stack, hex};
 use crate::process::Git;
-use crate::trust::{Thing, ThingKind, UserKey};
+use crate::trust::{TrustItem, TrustItemKind, UserKey};
 
 const DATA: &str = ".terraform";
 const PLUGINS: &str = "terraform.d/plugins";
@@ -26,7 +26,11 @@ const CODE: [&str; 3] = ["providers", "plugins", "modules"];
 const MOST: usize = 100_000;
 
 /// Returns what the stacks, and the root, bring.
-pub(super) async fn tofu_data(project: &Project, stacks: &[&Stack], context: &Context) -> Result<Vec<Thing>> {
+pub(super) async fn tofu_data(
+    project: &Project,
+    stacks: &[&Stack],
+    context: &Context,
+) -> Result<Vec<TrustItem>> {
     let places = stacks.iter().map(|stack| stack.path.as_path()).chain([Path::new("")]);
     let is_there = |path: &PathBuf| project.root.join(path).symlink_metadata().is_ok();
     let existing = |name: &str| -> BTreeSet<PathBuf> {
@@ -34,11 +38,11 @@ pub(super) async fn tofu_data(project: &Project, stacks: &[&Stack], context: &Co
     };
     let mut brought: Vec<PathBuf> = existing(PLUGINS).into_iter().collect();
     brought.extend(tracked_data(project, stacks, existing(DATA), context).await);
-    brought.iter().map(|path| thing(project, path)).collect()
+    brought.iter().map(|path| item(project, path)).collect()
 }
 
-fn thing(project: &Project, path: &Path) -> Result<Thing> {
-    Ok(Thing::new(ThingKind::TofuData, path.display().to_string(), digest(&project.root.join(path))?))
+fn item(project: &Project, path: &Path) -> Result<TrustItem> {
+    Ok(TrustItem::new(TrustItemKind::TofuData, path.display().to_string(), digest(&project.root.join(path))?))
 }
 
 /// Returns the data folders that a repository brought; each repository is asked once.

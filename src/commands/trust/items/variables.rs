@@ -3,7 +3,7 @@
 /// Returns whether a variable only tells a value that a stack's own files could tell as well.
 ///
 /// Everything else may decide what programs load, where they look and where they write.
-pub(super) fn is_harmless(name: &str) -> bool {
+pub(super) fn only_tells_a_value(name: &str) -> bool {
     const NAMES: [&str; 15] = [
         "TF_WORKSPACE",
         "TF_INPUT",
@@ -56,7 +56,7 @@ mod tests {
     fn what_tells_a_value_is_harmless_in_any_case() {
         for name in ["HTTPS_PROXY", "no_proxy", "AWS_REGION", "TF_VAR_a", "TF_WORKSPACE", "TF_LOG", "LC_ALL"]
         {
-            assert!(is_harmless(name), "{name}");
+            assert!(only_tells_a_value(name), "{name}");
         }
     }
 
@@ -75,7 +75,7 @@ mod tests {
             "TF_VAR_m=1\nLD_PRELOAD",
             "",
         ] {
-            assert!(!is_harmless(name), "{name}");
+            assert!(!only_tells_a_value(name), "{name}");
         }
     }
 }

@@ -49,7 +49,7 @@ struct Count {
 
 /// Whether an attempt is looked at.
 #[derive(Debug, PartialEq, Eq)]
-enum Turn {
+enum AttemptVerdict {
     Now,
     /// When those before it are decided.
     Later,
@@ -79,31 +79,31 @@ impl Attempts {
         loop {
             let decided = self.decided.notified();
             match self.turn(&keys, Instant::now()) {
-                Turn::Now => return Ok(Attempt { attempts: self, keys, is_right: false }),
-                Turn::Never(left) => return Err(left),
-                Turn::Later => decided.await,
+                AttemptVerdict::Now => return Ok(Attempt { attempts: self, keys, is_right: false }),
+                AttemptVerdict::Never(left) => return Err(left),
+                AttemptVerdict::Later => decided.await,
             }
         }
     }
 
-    fn turn(&self, keys: &[Key; 2], now: Instant) -> Turn {
+    fn turn(&self, keys: &[Key; 2], now: Instant) -> AttemptVerdict {
         let mut counts = self.counts();
         let found = keys.clone().map(|key| counts.get(&key).copied().unwrap_or_else(|| Count::new(now)));
         let found = found.map(|count| count.as_of(now));
         let limits = keys.each_ref().map(Key::limit);
         for (count, limit) in found.iter().zip(limits) {
             if count.failures >= limit {
-                return Turn::Never(WINDOW.saturating_sub(now.duration_since(count.since)));
+                return AttemptVerdict::Never(WINDOW.saturating_sub(now.duration_since(count.since)));
             }
         }
         if found.iter().zip(limits).any(|(count, limit)| count.failures + count.pending >= limit) {
-            return Turn::Later;
+            return AttemptVerdict::Later;
         }
         make_room(&mut counts, now);
         for (key, count) in keys.iter().zip(found) {
             counts.insert(key.clone(), Count { pending: count.pending + 1, ..count });
         }
-        Turn::Now
+        AttemptVerdict::Now
     }
 
     fn settle(&self, keys: &[Key; 2], is_right: bool, now: Instant) {
@@ -201,7 +201,7 @@ mod tests {
     /// Fails once; returns whether it was looked at.
     fn fail(attempts: &Attempts, peer: IpAddr, user: &str, now: Instant) -> bool {
         let keys = keys_of(peer, user);
-        let is_heard = attempts.turn(&keys, now) == Turn::Now;
+        let is_heard = attempts.turn(&keys, now) == AttemptVerdict::Now;
         if is_heard {
             attempts.settle(&keys, false, now);
         }
@@ -211,10 +211,10 @@ mod tests {
     fn is_locked_out(attempts: &Attempts, peer: IpAddr, user: &str, now: Instant) -> bool {
         let keys = keys_of(peer, user);
         let turn = attempts.turn(&keys, now);
-        if turn == Turn::Now {
+        if turn == AttemptVerdict::Now {
             attempts.settle(&keys, true, now);
         }
-        matches!(turn, Turn::Never(_))
+        matches!(turn, AttemptVerdict::Never(_))
     }
 
     #[test]
@@ -271,7 +271,7 @@ mod tests {
         for _ in 0..FOR_A_USER {
             looked_at.push(attempts.begin(ADDRESS, "dana").await.expect("a turn"));
         }
-        assert_eq!(attempts.turn(&keys_of(ADDRESS, "dana"), Instant::now()), Turn::Later);
+        assert_eq!(attempts.turn(&keys_of(ADDRESS, "dana"), Instant::now()), AttemptVerdict::Later);
 
         looked_at.pop().expect("an attempt").succeed();
         assert!(attempts.begin(ADDRESS, "dana").await.is_ok(), "a success makes room for the next");

@@ -139,7 +139,7 @@ impl PrivateFolder {
     }
 
     /// Removes the folders of a passing key that are empty now.
-    fn tidy(&self, location: &Path) {
+    fn remove_leftovers(&self, location: &Path) {
         if location.parts().next().is_none_or(|top| top.as_ref() != PASSING) {
             return;
         }
@@ -244,7 +244,7 @@ impl ObjectStore for PrivateFolder {
         let folder = self.clone();
         let tidied = move |deleted: Result<Path>| {
             if let Ok(location) = &deleted {
-                folder.tidy(location);
+                folder.remove_leftovers(location);
             }
             deleted
         };

@@ -2,7 +2,7 @@
 //! writes.
 //!
 //! The system's lock on a file in `.infra`, which ends with the process that holds it; the
-//! file stays. Begin at [`Turn::to_write`].
+//! file stays. Begin at [`TreeLock::to_write`].
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -22,11 +22,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// The right to compare and to write, until it is dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct TreeLock {
     _file: Option<File>,
 }
 
-impl Turn {
+impl TreeLock {
     /// Waits until no other process compares or writes; `waits` is called once if one does.
     ///
     /// The folder must be there. If it cannot be written, the later write reports that.

@@ -1,9 +1,8 @@
-//! A run from its first event to its last.
+//! What every run begins and ends with: stacks that must not run are left out, requests to stop are
+//! told, found states are noted, the report is made.
 //!
-//! Stacks run side by side as the schedule allows. What is done with each is in
-//! `alone` (init, validate, plan, drift, test: every stack for itself) and in `changing`
-//! (apply, destroy: shown, approved, in order); how each ends is in `finishing`. Begin
-//! at [`run`].
+//! What is done between is in `independent` (init, validate, plan, drift, test) and in `ordered`
+//! (apply, destroy); how each stack ends is in `finish`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -17,18 +16,20 @@ use crate::error::Error;
 use crate::events::RunEvent;
 use crate::model::{PlanMode, RunCommand, RunPlan, RunReport, StackId, StackResult, StackRun};
 
-/// Makes a plan of a run happen.
-pub async fn run(session: &Session, plan: &RunPlan, options: &RunOptions, check: StateCheck) -> RunReport {
-    let conducted = async {
-        let conductor = Conductor::begin(session, plan, options);
-        conductor.leave_out(check.problems);
-        conductor.set_apart(&check.shared);
-        conductor.conduct().await;
-        conductor.note_states().await;
-        conductor.end()
+/// Leads a run from its first event to its last, and tells requests to stop meanwhile.
+pub(super) async fn lead<'a>(
+    (session, plan): (&'a Session, &'a RunPlan),
+    options: &'a RunOptions,
+    check: StateCheck,
+    work: impl AsyncFnOnce(&Conductor<'a>),
+) -> RunReport {
+    let led = async {
+        let conductor = Conductor::begin(session, plan, options, check);
+        work(&conductor).await;
+        conductor.end().await
     };
     tokio::select! {
-        report = conducted => report,
+        report = led => report,
         never = tell_interrupts(session) => match never {},
     }
 }
@@ -43,16 +44,24 @@ async fn tell_interrupts(session: &Session) -> Infallible {
     }
 }
 
-impl Conductor<'_> {
-    async fn conduct(&self) {
-        match self.plan.command {
-            RunCommand::Init
-            | RunCommand::Validate
-            | RunCommand::Plan
-            | RunCommand::Drift
-            | RunCommand::Test => self.each_alone().await,
-            RunCommand::Apply | RunCommand::Destroy => self.plan_approve_apply().await,
-        }
+impl<'a> Conductor<'a> {
+    /// Tells that the run begins, and finishes the stacks that must not run.
+    pub fn begin(
+        session: &'a Session,
+        plan: &'a RunPlan,
+        options: &'a RunOptions,
+        check: StateCheck,
+    ) -> Self {
+        let conductor = Self::new(session, plan, options);
+        conductor.leave_out(check.problems);
+        conductor.set_apart(&check.shared);
+        conductor
+    }
+
+    /// Notes what the run found, and makes its report.
+    pub async fn end(self) -> RunReport {
+        self.note_states().await;
+        self.into_report()
     }
 
     /// Finishes the stacks whose state must be brought along first; a run that changes anything then does
@@ -132,7 +141,7 @@ impl Conductor<'_> {
         matches!(result, Some(StackResult::Succeeded | StackResult::NoChanges))
     }
 
-    fn end(self) -> RunReport {
+    fn into_report(self) -> RunReport {
         let tally = self.tally.into_inner();
         let report = RunReport {
             run_id: self.options.run_id.clone(),

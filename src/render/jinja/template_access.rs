@@ -6,7 +6,7 @@ use crate::model::Environment;
 
 /// What templates may ask about: the project's files and the environment.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct TemplateAccess {
     /// The project's root; functions read files only below it.
     pub root: PathBuf,
     /// The variables that `env` shows.

@@ -10,10 +10,10 @@ use crate::model::in_plain_sight;
 /// The code of the error of a project that is not trusted.
 pub const UNTRUSTED: &str = "untrusted";
 
-/// In which way a thing of the project matters.
+/// In which way an item of the project matters.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ThingKind {
+pub enum TrustItemKind {
     /// Python code that `configure` runs.
     PythonPlugin,
     /// A program below the root that is run as tofu.
@@ -34,7 +34,7 @@ pub enum ThingKind {
     Key,
 }
 
-impl ThingKind {
+impl TrustItemKind {
     /// Returns the word that stands for it in JSON.
     pub const fn name(self) -> &'static str {
         match self {
@@ -51,23 +51,23 @@ impl ThingKind {
     }
 }
 
-/// One thing of a project.
+/// One item of a project.
 #[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-pub struct Thing {
+pub struct TrustItem {
     /// In which way it matters.
-    pub kind: ThingKind,
+    pub kind: TrustItemKind,
     /// What it is called: a path, the name of a variable, a recipient.
     pub name: String,
-    /// A digest of everything that would run or be obeyed; another digest is another thing.
+    /// A digest of everything that would run or be obeyed; another digest is another item.
     pub digest: String,
     /// Where it comes from, for people; a consent does not depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
 }
 
-impl Thing {
-    /// Names a thing.
-    pub fn new(kind: ThingKind, name: impl Into<String>, digest: impl Into<String>) -> Self {
+impl TrustItem {
+    /// Names an item.
+    pub fn new(kind: TrustItemKind, name: impl Into<String>, digest: impl Into<String>) -> Self {
         Self { kind, name: name.into(), digest: digest.into(), from: None }
     }
 
@@ -84,19 +84,19 @@ impl Thing {
         let name = in_plain_sight(&self.name);
         let from = in_plain_sight(self.from.as_deref().unwrap_or("infra.yaml"));
         match self.kind {
-            ThingKind::PythonPlugin => format!("runs Python of this project: {name}"),
-            ThingKind::TofuBinary => format!("runs `{name}` of this project as tofu"),
-            ThingKind::PasswordProgram => format!("runs `{name}`, which prints a vault password"),
-            ThingKind::KeyProgram => format!("runs a program that `{name}` names for the keys of states"),
-            ThingKind::CredentialFile => {
+            TrustItemKind::PythonPlugin => format!("runs Python of this project: {name}"),
+            TrustItemKind::TofuBinary => format!("runs `{name}` of this project as tofu"),
+            TrustItemKind::PasswordProgram => format!("runs `{name}`, which prints a vault password"),
+            TrustItemKind::KeyProgram => format!("runs a program that `{name}` names for the keys of states"),
+            TrustItemKind::CredentialFile => {
                 format!(
                     "takes credentials for a bucket as `{name}` says, which names a program or a token to send"
                 )
             }
-            ThingKind::Variable => format!("sets `{name}` for tofu and its providers ({from})"),
-            ThingKind::TofuData => format!("uses providers or modules that git brought: `{name}`"),
-            ThingKind::CliConfig => format!("obeys the settings for tofu in `{name}`"),
-            ThingKind::Key => format!("opens its encrypted files with {name}, from `{from}`"),
+            TrustItemKind::Variable => format!("sets `{name}` for tofu and its providers ({from})"),
+            TrustItemKind::TofuData => format!("uses providers or modules that git brought: `{name}`"),
+            TrustItemKind::CliConfig => format!("obeys the settings for tofu in `{name}`"),
+            TrustItemKind::Key => format!("opens its encrypted files with {name}, from `{from}`"),
         }
     }
 
@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn a_name_cannot_add_a_line_or_move_the_cursor() {
-        let thing = Thing::new(ThingKind::TofuData, "a\n  · nothing\u{1b}[2J", "");
+        let item = TrustItem::new(TrustItemKind::TofuData, "a\n  · nothing\u{1b}[2J", "");
 
-        let words = thing.words();
+        let words = item.words();
 
         assert!(!words.contains('\n') && !words.contains('\u{1b}'), "{words:?}");
     }

@@ -4,14 +4,14 @@ use crate::model::StackId;
 
 /// Stacks with resources that lose what is below them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Staying {
+pub struct RemainingStacks {
     /// Those that depend on what goes.
     pub dependents: Vec<StackId>,
     /// Those of higher layers without an edge.
     pub higher: Vec<StackId>,
 }
 
-impl Staying {
+impl RemainingStacks {
     /// Returns a sentence for each sort.
     pub fn sentences(&self) -> Vec<String> {
         let sorts = [(&self.dependents, "depend on it"), (&self.higher, "stand on higher layers")];
@@ -36,15 +36,15 @@ mod tests {
     #[test]
     fn many_stacks_are_a_few_names_and_a_number() {
         let stacks: Vec<StackId> = (1..=17).map(|number| StackId::new(format!("s{number}"))).collect();
-        let staying = Staying { dependents: vec![StackId::new("a")], higher: stacks };
+        let remaining = RemainingStacks { dependents: vec![StackId::new("a")], higher: stacks };
 
         assert_eq!(
-            staying.sentences(),
+            remaining.sentences(),
             [
                 "these depend on it and stay: `a`",
                 "these stand on higher layers and stay: `s1`, `s2`, `s3`, `s4`, `s5` and 12 more",
             ]
         );
-        assert_eq!(Staying::default().sentences(), [""; 0]);
+        assert_eq!(RemainingStacks::default().sentences(), [""; 0]);
     }
 }

@@ -8,7 +8,6 @@
 
 use std::path::{Path, PathBuf};
 
-
 use super::backend_edit::BackendEdit;
 use super::trial_folder::{CopiedState, Likeness, TrialFolder, is_same_state};
 use crate::backends::{Hold, StateFacts, StateHome, selected_workspace};
@@ -37,9 +36,9 @@ pub struct Migration {
 /// What became of a migration.
 #[derive(Debug)]
 pub struct Migrated {
-    /// What was copied, and how alike the copy is; nothing if the stack has no state yet.
+    /// What was copied, and how alike the copy is; `None` if the stack has no state yet.
     pub copied: Option<(StateFacts, Likeness)>,
-    /// The file whose backend block is new; nothing where it named the place already.
+    /// The file whose backend block is new; `None` where it named the place already.
     pub file: Option<PathBuf>,
     /// What the old state is called now, if it had to be renamed.
     pub aside: Option<PathBuf>,

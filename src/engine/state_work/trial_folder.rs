@@ -40,7 +40,7 @@ pub struct CopiedState {
 }
 
 impl CopiedState {
-    /// Returns the bytes for the new place; nothing if only tofu can make them.
+    /// Returns the bytes for the new place; `None` if only tofu can make them.
     fn bytes(&self, session: &Session, stack: &Stack) -> Result<Option<Zeroizing<Vec<u8>>>> {
         match &self.lies {
             Some(bytes) if StateFacts::read(bytes).is_some() => Ok(Some(bytes.clone())),

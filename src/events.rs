@@ -122,7 +122,7 @@ pub enum RunEvent {
     PlanDiffers {
         /// The stack.
         stack: StackId,
-        /// What differs; nothing where the two could not be compared.
+        /// What differs; `None` where the two could not be compared.
         differences: Vec<PlanDifference>,
         /// What to know about it, in a few words.
         note: String,

@@ -185,7 +185,7 @@ const READS_RAW: &[&str] = &[
     "engine/stack/tofu_workspaces.rs",
     // Values that go to tofu again, or to a person who asks for them by name.
     "engine/variables/outputs.rs",
-    "engine/state_work/migrate.rs",
+    "engine/state_work/trial_folder.rs",
     "engine/plan/plan_json.rs",
     "engine/single_calls/showing.rs",
     "engine/state_content/pulled_state.rs",

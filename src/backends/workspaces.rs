@@ -9,7 +9,7 @@ use crate::error::{Result, io};
 use crate::model::{Backend, StackWorkspace};
 use crate::state::AwsSettings;
 
-/// Returns the workspaces of a stack's backend, sorted; nothing where only tofu can tell.
+/// Returns the workspaces of a stack's backend, sorted; `None` where only tofu can tell.
 pub async fn workspaces_at(parts: HomeParts<'_>) -> Result<Option<Vec<String>>> {
     let HomeParts { stack, dir, env, data_dir, workspace, sources, .. } = parts;
     if is_on_the_way(&stack.backend, dir, &data_dir, workspace.as_deref()) {

@@ -12,9 +12,10 @@ mod state_move;
 mod state_recover;
 mod state_rename;
 mod state_versions;
+mod trial_folder;
 
 pub use backend_edit::BackendEdit;
-pub use migrate::{Likeness, Migrated, Migration, migrate_state, take_along};
+pub use migrate::{Migrated, Migration, migrate_state, take_along};
 pub use migrate_all::{FoundStates, StateToMove, bring_along, states_to_move};
 pub use state_copy::WithoutCopy;
 pub use state_diff::{ResourceChange, StateDiff, diff_states};
@@ -29,3 +30,4 @@ pub(super) use state_recover::copies_of_this_checkout;
 pub use state_recover::{FoundCopy, copy_for, has_state, is_known, lives_elsewhere, recover_state};
 pub use state_rename::rename_state;
 pub use state_versions::{list_versions, read_version};
+pub use trial_folder::Likeness;

@@ -46,7 +46,7 @@ impl ChildNote {
         })
     }
 
-    /// Returns whether the child is still there; nothing if that cannot be told from here.
+    /// Returns whether the child is still there; `None` if that cannot be told from here.
     pub fn is_alive(&self) -> Option<bool> {
         is_alive_in(self.place.as_ref(), self.pid, self.started)
     }

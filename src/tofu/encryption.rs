@@ -88,7 +88,7 @@ pub fn with_plan_part(setting: Option<&str>, part: PlanPart<'_>) -> Option<Zeroi
     Some(Zeroizing::new(value.to_string()))
 }
 
-/// Returns the command by which tofu gets the key of plans; nothing for a path that is no text.
+/// Returns the command by which tofu gets the key of plans; `None` for a path that is no text.
 pub fn plan_key_command<'a>(program: &'a Path, key: &'a Path) -> Option<[&'a str; 3]> {
     Some([program.to_str()?, PLAN_KEY_COMMAND, key.to_str()?])
 }

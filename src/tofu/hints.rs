@@ -270,7 +270,7 @@ const OWN_ENCRYPTION: &[Row] = &[
 const UNREACHABLE: Row =
     Row { texts: SILENCE, hints: &["the backend of `{path}` cannot be reached: `infra doctor`"] };
 
-/// Returns what to do about a diagnostic; nothing if it is not known.
+/// Returns what to do about a diagnostic; empty if it is not known.
 pub fn hints_for(diagnostic: &Diagnostic, context: HintContext<'_>) -> Vec<String> {
     let known = |row: &&Row| row.texts.iter().any(|text| diagnostic.mentions(text));
     let silent = cause_of(diagnostic) == Some(Kind::Unavailable);

@@ -68,7 +68,7 @@ impl StackArgs {
         Self { stack: stack.into_iter().collect(), ..Self::default() }
     }
 
-    /// Returns the choice as it could be typed again; nothing if nothing was chosen.
+    /// Returns the choice as it could be typed again; `None` if nothing was chosen.
     pub fn typed(&self) -> Option<String> {
         if self.selection().is_empty() {
             return None;

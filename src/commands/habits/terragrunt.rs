@@ -165,7 +165,7 @@ fn first_name(words: &[String]) -> Option<usize> {
     (0..words.len()).find(|&at| !words[at].starts_with('-') && !is_value(at))
 }
 
-/// Returns the choice, the global flags and the rest of the words; nothing if a flag means nothing here.
+/// Returns the choice, the global flags and the rest of the words; `None` if a flag means nothing here.
 fn sorted(
     meant: &TerragruntMeaning,
     around: &ProjectAround,

@@ -54,7 +54,7 @@ struct FlagMove {
 }
 
 impl FlagMove {
-    /// Returns the words that stay before `--`; nothing if a flag is nobody's.
+    /// Returns the words that stay before `--`; `None` if a flag is nobody's.
     fn sorted(&mut self, words: &[String], command: &clap::Command, typed: &Line) -> Option<Vec<String>> {
         let mut kept = Vec::new();
         let mut words = words.iter().peekable();

@@ -98,7 +98,7 @@ pub async fn bring_up_to_date(context: &Context) -> Result<()> {
     write(made, &changes, Overwrite::Never, context).await
 }
 
-/// Returns what was edited since the last `configure` of a project; nothing where that cannot be told.
+/// Returns what was edited since the last `configure` of a project; empty where that cannot be told.
 pub fn edited_since(project: &Project) -> Vec<String> {
     let Ok(manifest) = Manifest::load(&project.infra_dir()) else { return Vec::new() };
     let Some(before) = manifest.inputs() else { return Vec::new() };

@@ -33,7 +33,7 @@ pub enum HolderLife {
 }
 
 impl HolderLife {
-    /// Returns whether somebody works under the lock; nothing if that is not known.
+    /// Returns whether somebody works under the lock; `None` if that is not known.
     pub const fn is_alive(self) -> Option<bool> {
         match self {
             Self::Alive | Self::TofuAlive(_) => Some(true),

@@ -87,7 +87,7 @@ fn collect_given(given: &Value, declared: &Value, key: &str, found: &mut Vec<Str
 }
 
 struct DocumentMask<'a> {
-    /// Long values that are sensitive somewhere; nothing where they are too many, and then all is hidden.
+    /// Long values that are sensitive somewhere; `None` where they are too many, and then all is hidden.
     sensitive: Option<Redactor>,
     redactor: &'a Redactor,
 }

@@ -14,7 +14,7 @@ use crate::secrets::redactor::Redactor;
 
 /// Knows which values of two plans must not be shown.
 pub(super) struct PlanSecrets<'a> {
-    /// What tofu marks somewhere; nothing where that is too much to look for, and then all is hidden.
+    /// What tofu marks somewhere; `None` where that is too much to look for, and then all is hidden.
     sensitive: Option<Redactor>,
     mask: &'a dyn Mask,
 }

@@ -264,7 +264,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Compares a plan with what somebody was shown; nothing if nobody was.
+    /// Compares a plan with what somebody was shown; `None` if nobody was.
     async fn compare(
         &self,
         run: &'a StackRun,

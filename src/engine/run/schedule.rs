@@ -71,7 +71,7 @@ impl Schedule {
         schedule
     }
 
-    /// Returns a task that may start now and counts it as running; nothing if none may.
+    /// Returns a task that may start now and counts it as running; `None` if none may.
     pub fn start_next(&mut self) -> Option<usize> {
         if self.running >= self.limits.at_once {
             return None;

@@ -74,7 +74,7 @@ pub struct SessionParts {
     pub processes: usize,
 }
 
-/// Opens where infra keeps the states of the project; nothing if no stack needs it.
+/// Opens where infra keeps the states of the project; `None` if no stack needs it.
 async fn place_for(parts: &SessionParts) -> Result<Option<StatePlace>> {
     let project = &parts.project;
     let wanted = parts.stacks.iter().any(|stack| stack.backend == Backend::Embedded);
@@ -293,7 +293,7 @@ impl Session {
         Narration::of(&self.tofu)
     }
 
-    /// Returns the workspaces that the backend of a stack has; nothing where only tofu can tell.
+    /// Returns the workspaces that the backend of a stack has; `None` where only tofu can tell.
     pub(in crate::engine) async fn workspaces_of(&self, stack: &Stack) -> Result<Option<Vec<String>>> {
         let own = &stacks::settings_for(&self.project, &stack.id).env;
         let (dir, env) = (self.dir_of(stack), self.environment_of(stack, own)?);

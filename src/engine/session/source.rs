@@ -54,7 +54,7 @@ fn digest(root: &Path, files: &[PathBuf]) -> Result<Fingerprint> {
     Ok(Fingerprint::of(parts.iter().map(Vec::as_slice)))
 }
 
-/// Returns the fingerprint of what a file holds; nothing where there is no file.
+/// Returns the fingerprint of what a file holds; `None` where there is no file.
 ///
 /// Beside a configuration may lie anything: an image larger than the memory, or a pipe that nobody
 /// writes to, which is neither waited for nor read.

@@ -37,7 +37,7 @@ struct InitRecord {
     /// The variables it depends on, in a form that tells nothing about them without this user's key.
     #[serde(default)]
     variables: Option<String>,
-    /// What only the person who ran it could write; nothing where no key can be kept.
+    /// What only the person who ran it could write; `None` where no key can be kept.
     #[serde(default)]
     proof: Option<String>,
 }
@@ -117,7 +117,7 @@ struct DataFolder<'a> {
     path: PathBuf,
     /// Whether what lies in it may be used as it is.
     keeps: Reuse,
-    /// The variables that `init` depends on; nothing where no key can hide them.
+    /// The variables that `init` depends on; `None` where no key can hide them.
     variables: Option<String>,
 }
 

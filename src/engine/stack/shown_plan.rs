@@ -23,7 +23,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Says in a few words how the plan stands to what was shown; nothing if it does nothing else.
+    /// Says in a few words how the plan stands to what was shown; `None` if it does nothing else.
     pub fn note(&self) -> Option<String> {
         match self {
             Self::Same => None,

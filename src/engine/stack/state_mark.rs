@@ -13,7 +13,7 @@ use crate::model::{Fingerprint, Stack};
 /// How long a plan waits for it at most: a store that answers tofu alone must not hold plans up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Returns what tells a state from every later one; nothing where only tofu can read it.
+/// Returns what tells a state from every later one; `None` where only tofu can read it.
 pub(super) async fn state_mark(session: &Session, stack: &Stack) -> Option<String> {
     let home = session.home_of(stack).ok()?;
     let bytes = tokio::time::timeout(PATIENCE, home.read()).await.ok()?.ok()?;

@@ -35,7 +35,7 @@ pub struct Rename {
     pub new: StackId,
     /// What speaks for it.
     pub evidence: Evidence,
-    /// What the old state is; nothing where it is not at the configured place.
+    /// What the old state is; `None` where it is not at the configured place.
     pub facts: Option<StateFacts>,
 }
 
@@ -141,13 +141,13 @@ fn path_beside(new: &[&Stack], id: &StackId) -> Option<PathBuf> {
 
 /// What is known of the state of a gone stack.
 struct GoneState {
-    /// Its resources; nothing where it cannot be opened.
+    /// Its resources; `None` where it cannot be opened.
     addresses: Option<BTreeSet<String>>,
-    /// What it is; nothing where it is not at the configured place.
+    /// What it is; `None` where it is not at the configured place.
     facts: Option<StateFacts>,
 }
 
-/// Returns what is known of the state of a gone stack; nothing if it is not asked about.
+/// Returns what is known of the state of a gone stack; `None` if it is not asked about.
 ///
 /// One that cannot be read, or is not here, may still be what git calls renamed.
 async fn state_of(session: &Session, id: &StackId, new: &[&Stack]) -> Option<GoneState> {

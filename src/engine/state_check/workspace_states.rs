@@ -97,7 +97,7 @@ async fn lives_on(session: &Session, stack: &Stack, left: &StateFacts) -> Result
     Ok(false)
 }
 
-/// Returns what a state is that has anything in it; nothing where only tofu can tell.
+/// Returns what a state is that has anything in it; `None` where only tofu can tell.
 async fn facts_at(home: StateHome) -> Option<StateFacts> {
     if !home.is_readable() {
         return None;

@@ -30,7 +30,7 @@ impl<'a> Sealing<'a> {
         Ok(if is_encrypted_by_tofu(session, stack)? { Self::Foreign } else { Self::Plain })
     }
 
-    /// Returns a state as tofu would store it; nothing if only tofu can.
+    /// Returns a state as tofu would store it; `None` if only tofu can.
     pub fn sealed(&self, state: &[u8]) -> Result<Option<Zeroizing<Vec<u8>>>> {
         match self {
             Self::Plain => Ok(Some(Zeroizing::new(state.to_vec()))),

@@ -50,7 +50,7 @@ fn end_of_text(state: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Returns where the value of a key begins; nothing for a text that is no key.
+/// Returns where the value of a key begins; `None` for a text that is no key.
 fn after_colon(state: &[u8], end: usize) -> Option<usize> {
     let skip =
         |from: usize| Some(from + state.get(from..)?.iter().position(|byte| !byte.is_ascii_whitespace())?);

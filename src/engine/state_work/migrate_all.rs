@@ -22,7 +22,7 @@ pub struct StateToMove {
     pub id: StackId,
     /// Where its state is.
     pub from: KeptAt,
-    /// What it is; nothing where a place must be asked first.
+    /// What it is; `None` where a place must be asked first.
     pub facts: Option<StateFacts>,
 }
 
@@ -164,7 +164,7 @@ fn is_unnoted(session: &Session, id: &StackId, here: &KeptAt) -> bool {
     known.is_some_and(|known| KeptAt::parse(&known.kept, root).is_ok_and(|kept| !kept.is_same(here)))
 }
 
-/// Returns where a state lies at a place; nothing if the place is not there.
+/// Returns where a state lies at a place; `None` if the place is not there.
 fn home_at(session: &Session, id: &StackId, place: &KeptAt) -> Result<Option<StateHome>> {
     let here = KeptAt::of(&session.project)?;
     let env = source_environment(session.some_environment(), place, &here);
@@ -172,7 +172,7 @@ fn home_at(session: &Session, id: &StackId, place: &KeptAt) -> Result<Option<Sta
     place.home(&StateName::parse(&id.state_name())?, env).map(Some)
 }
 
-/// Moves one state to the configured place and notes it; nothing if there is none.
+/// Moves one state to the configured place and notes it; `None` if there is none.
 ///
 /// Whoever calls this has a person's yes to the place it comes from.
 pub async fn bring_along(session: &Session, state: &StateToMove) -> Result<Option<StateMoved>> {

@@ -52,7 +52,7 @@ pub fn broken_off(moved: &Moved) -> Option<&str> {
 }
 
 impl StateMove<'_> {
-    /// Moves the state; nothing if there is none at the old home.
+    /// Moves the state; `None` if there is none at the old home.
     pub async fn run(&self, session: &Session) -> Result<Option<StateMoved>> {
         let status = self.from.status().await?;
         if let Some(moved) = status.as_ref().and_then(|status| status.moved.as_ref()) {

@@ -46,7 +46,7 @@ enum CopySource {
     Store(Box<StateHome>),
 }
 
-/// Returns the copy that the state of a stack can come back from; nothing if there is none.
+/// Returns the copy that the state of a stack can come back from; `None` if there is none.
 pub async fn copy_for(session: &Session, id: &StackId, from: Option<&Path>) -> Result<Option<FoundCopy>> {
     let found = match from {
         Some(dir) if !dir.is_dir() => {
@@ -82,7 +82,7 @@ async fn in_store(session: &Session, id: &StackId, dir: &Path) -> Result<Option<
     Ok(Some(FoundCopy { id: id.clone(), project, origin: folder, facts, written, is_known, source }))
 }
 
-/// Returns where a state lies in a folder of states; nothing if there is no such folder.
+/// Returns where a state lies in a folder of states; `None` if there is no such folder.
 fn home_in(session: &Session, id: &StackId, folder: &Path) -> Result<Option<StateHome>> {
     let place = KeptAt::parse(&folder.display().to_string(), &session.project.root)?;
     match place.open(&session.project, &session.env, session.clock)? {

@@ -11,7 +11,7 @@ use crate::model::{Stack, StackRun, quoted};
 use crate::stacks;
 
 /// Returns the variables behind a stack's own encryption, each with where its value comes from;
-/// nothing if its files say nothing about encryption.
+/// `None` if its files say nothing about encryption.
 pub fn encryption_origins(session: &Session, stack: &Stack) -> Option<String> {
     if !declares(&session.dir_of(stack), SearchedPart::Anything) {
         return None;

@@ -231,7 +231,7 @@ fn assigned(name: &str, text: &str, declared: &EarlyVariables) -> String {
     format!("{name} = (\n{text}\n)\n")
 }
 
-/// Reads what a file gives; nothing if it is encrypted.
+/// Reads what a file gives; `None` if it is encrypted.
 fn read_file(written: &Path, path: &Path) -> Result<Option<GivenItem>> {
     let missing = |why: &str| {
         Error::usage(format!("`--var-file {}` {why}", written.display()))

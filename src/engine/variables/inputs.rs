@@ -27,7 +27,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Returns them with a stack's secrets as the text of a variables file; nothing if there are none.
+    /// Returns them with a stack's secrets as the text of a variables file; `None` if there are none.
     pub fn text_with(&self, secrets: &StackSecrets) -> Option<String> {
         variables_text(secrets, &self.values)
     }

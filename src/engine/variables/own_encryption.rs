@@ -17,7 +17,7 @@ pub enum SearchedPart {
 }
 
 impl SearchedPart {
-    /// Returns the block that it stands in; nothing where any counts.
+    /// Returns the block that it stands in; `None` where any counts.
     const fn block(self) -> Option<&'static str> {
         match self {
             Self::Anything => None,

@@ -105,7 +105,7 @@ impl StackSecrets {
         !self.env.is_empty()
     }
 
-    /// Returns the variables of the stack that a file sets; nothing if it was not opened.
+    /// Returns the variables of the stack that a file sets; `None` if it was not opened.
     pub(super) fn variables_in(&self, file: &std::path::Path) -> Option<&BTreeMap<String, Assignment>> {
         self.by_file.iter().find(|(path, _)| path == file).map(|(_, variables)| variables)
     }

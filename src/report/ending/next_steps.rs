@@ -9,7 +9,7 @@ use super::scope::Scope;
 use super::stack_choice::{StackChoice, argument, ids};
 use crate::model::{RunCommand, RunReport, StackError, StackReport, StackResult, quoted};
 
-/// Returns what to do next; nothing if there is nothing to say.
+/// Returns what to do next; empty if there is nothing to say.
 pub fn next_steps(report: &RunReport, scope: &Scope) -> Vec<String> {
     let end = EndedRun { report, scope };
     if let Some(flag) = scope.bundle.as_deref() {

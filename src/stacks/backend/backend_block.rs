@@ -27,7 +27,7 @@ impl NewBackend {
     }
 
     /// Returns the text of a file with this block in the place of its `backend` or `cloud` block;
-    /// nothing if it has none.
+    /// `None` if it has none.
     pub fn replace_in(&self, text: &str, file: &Path) -> Result<Option<String>> {
         let marked = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mark = &text[..text.len() - marked.len()];

@@ -30,7 +30,7 @@ pub fn possible_folders(tree: &dyn Tree, dir: &Path, source: &str) -> Vec<PathBu
     found
 }
 
-/// Returns a quoted template with a mark for all that is filled in; nothing where there is none.
+/// Returns a quoted template with a mark for all that is filled in; `None` where there is none.
 fn pattern(source: &str) -> Option<String> {
     let mut rest = source.trim().strip_prefix('"')?.strip_suffix('"')?;
     let mut pattern = String::new();

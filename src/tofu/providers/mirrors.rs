@@ -28,7 +28,7 @@ pub fn any_in_place(env: &Environment, settings: &[String], folders: &[PathBuf])
     mirrors.is_none_or(|mirrors| mirrors.iter().any(|mirror| has_folder(mirror, DEPTH)))
 }
 
-/// Returns the mirrors that settings name; nothing if they cannot be read.
+/// Returns the mirrors that settings name; `None` if they cannot be read.
 fn named_mirrors(text: &str) -> Option<Vec<PathBuf>> {
     let Document { body, fault: None } = syntax::read(text) else { return None };
     let methods = body.blocks_of("provider_installation");

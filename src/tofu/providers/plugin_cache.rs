@@ -32,7 +32,7 @@ pub fn with_plugin_cache(env: &Environment, tofu: &Tofu, folders: &[PathBuf]) ->
     Ok(env.clone().with(VARIABLE, dir))
 }
 
-/// Returns where the cache lies; nothing if the user has one, or if sharing it would do harm.
+/// Returns where the cache lies; `None` if the user has one, or if sharing it would do harm.
 fn cache_folder(env: &Environment, folders: &[PathBuf]) -> Option<PathBuf> {
     let settings = config_files(env).into_iter().filter_map(|file| std::fs::read_to_string(file).ok());
     let settings: Vec<String> = settings.collect();

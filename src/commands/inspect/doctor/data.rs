@@ -7,7 +7,7 @@ use crate::model::Project;
 /// How many warnings are told.
 const MOST: usize = 20;
 
-/// Returns what is wrong with the data or odd about it; nothing where a project has none.
+/// Returns what is wrong with the data or odd about it; empty where a project has none.
 pub(super) fn data_findings(project: &Project) -> Vec<Finding> {
     let warnings = match data_warnings(project) {
         Ok(Some(warnings)) => warnings,

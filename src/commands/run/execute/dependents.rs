@@ -89,11 +89,11 @@ pub enum DependentStates {
     Closed,
 }
 
-/// A dependent and what is in its state; nothing if nobody can tell.
+/// A dependent and how many resources its state has; `None` if the state cannot be read.
 type DependentWithCount<'a> = (&'a Stack, Option<usize>);
 
 impl DependentStacks {
-    /// Finds what stands on the chosen stacks; nothing where nothing is to be destroyed.
+    /// Finds what depends on the chosen stacks; empty where nothing is to be destroyed.
     pub fn on(loaded: &LoadedProject, request: &Request, chosen: &[StackId]) -> Result<Self> {
         if request.mode != PlanMode::Destroy {
             return Ok(Self::default());

@@ -129,10 +129,13 @@ impl Roles {
         if self.stacks.contains_key(&folder.path) {
             return Role::Stack;
         }
-        let is_template = self.templates.iter().any(|template| folder.path.starts_with(template));
-        let is_by_place = folder.is_module_by_place && folder.has_tofu_files() && !is_template;
+        let is_by_place = folder.is_module_by_place && folder.has_tofu_files() && !self.is_template(folder);
         let is_used = self.used.contains(&folder.path) && !is_part_of_module(&folder.shown);
         if is_by_place || is_used { Role::Module } else { Role::Other }
+    }
+
+    fn is_template(&self, folder: &ListedFolder) -> bool {
+        self.templates.iter().any(|template| folder.path.starts_with(template))
     }
 }
 
@@ -236,9 +239,10 @@ fn file_findings(roles: &Roles, folders: &[Folder<'_>], files: &[Vec<&SourceFile
     let mut found = Vec::new();
     for (folder, files) in folders.iter().zip(files) {
         let is_judged = roles.of_folder(folder.listed) != Role::Other;
+        let is_template = roles.is_template(folder.listed);
         for file in files {
             // What nobody runs may be a template of something else.
-            if is_judged || is_value_file(&file.shown) {
+            if is_judged || is_value_file(&file.shown) && !is_template {
                 found.extend(fault(file));
             }
             found.extend(rules::secrets_in_files(file));

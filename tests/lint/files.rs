@@ -103,7 +103,8 @@ fn folders_that_are_none_of_the_projects_are_left_out() {
 fn templates_are_judged_where_they_were_rendered() {
     let project = Project::new()
         .stack("a", CLEAN)
-        .file("templates/config/infrastructure/modules/vm/main.tf", "variable \"x\" {}\n");
+        .file("templates/config/infrastructure/modules/vm/main.tf", "variable \"x\" {}\n")
+        .file("templates/config/infrastructure/a/x.tfvars", "a = #{ b }#\n#% endif %#\n");
 
     assert_eq!(found(&project), [""; 0]);
 }

@@ -35,7 +35,7 @@ mod tests {
         let text = "a\nbé😀\r\n\nd";
         let lines = Lines::of(text);
 
-        assert_eq!([0, 1, 2, 10, 11, 99].map(|at| lines.line(at)), [1, 1, 2, 3, 4, 4]);
+        assert_eq!([0, 1, 2, 10, 11, 99].map(|at| lines.line(at)), [1, 1, 2, 2, 3, 4]);
         assert_eq!([1, 2, 3, 4, 5, 0].map(|line| lines.width(text, line)), [1, 4, 0, 1, 0, 0]);
     }
 }

@@ -53,7 +53,7 @@ impl ModuleTables {
 
     /// Returns the tables with their markers.
     pub fn marked(&self, line_end: &str) -> String {
-        let mut lines = vec![BEGIN.to_owned(), "## Inputs".to_owned(), String::new()];
+        let mut lines = vec![BEGIN.to_owned(), String::new(), "## Inputs".to_owned(), String::new()];
         lines.extend(table(
             &["name", "description", "type", "default"],
             &self.inputs,
@@ -61,7 +61,7 @@ impl ModuleTables {
         ));
         lines.extend([String::new(), "## Outputs".to_owned(), String::new()]);
         lines.extend(table(&["name", "description"], &self.outputs, "This module gives nothing."));
-        lines.push(END.to_owned());
+        lines.extend([String::new(), END.to_owned()]);
         lines.into_iter().map(|line| line + line_end).collect()
     }
 

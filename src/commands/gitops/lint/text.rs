@@ -8,9 +8,13 @@ use crate::report::Tone;
 /// Writes findings to stdout, and the rest to stderr.
 pub(super) fn show(judgement: &Judgement, was_fixed: bool, context: &Context) {
     let terminal = &context.terminal;
+    let mut told = None;
     for finding in &judgement.findings {
         let place = format!("{}:{}", finding.place.file, finding.place.line);
-        terminal.data_line(&terminal.paint_data(Tone::Strong, &place));
+        if told.as_ref() != Some(&place) {
+            terminal.data_line(&terminal.paint_data(Tone::Strong, &place));
+        }
+        told = Some(place);
         let (sign, tone) = sign_of(finding.level);
         let head = format!("{sign} {}[{}]", finding.level.word(), finding.rule);
         terminal.data_hanging(&format!("  {} {}", terminal.paint_data(tone, &head), finding.message), 4);

@@ -30,6 +30,6 @@ pub use liveness::{
     holder_here, holder_is_alive, hostname, is_alive, started_at, this_holder, this_process, this_program,
 };
 pub use machine::bearable_parallelism;
-pub use memory::available_memory;
+pub use memory::{available_memory, keep_freed_memory};
 pub use random::{fill_random, random_bytes};
 pub use raw::Raw;

@@ -3,8 +3,8 @@
 //! A change to another thread and back takes longer than a small file in a folder whose contents
 //! are in memory. But whoever works at once keeps everybody else on this thread waiting, so that is
 //! done only where it will not take long: with little to write, in a file system of this machine,
-//! after work of the same kind was quick several times in a row. One piece that was slow ends it
-//! until others were quick again. Begin at [`FileWork::run`].
+//! after work of the same kind was quick several times in a row. One piece that was slow, because it
+//! had to wait for the disk, ends it until others were quick again. Begin at [`FileWork::run`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -53,20 +53,29 @@ impl FileWork {
     }
 
     fn timed<T>(&self, work: impl FnOnce() -> T) -> T {
-        let begun = Instant::now();
+        let Some(quick) = &self.quick else { return work() };
+        let (waits, begun) = (waits_so_far(), Instant::now());
         let done = work();
-        self.note(begun.elapsed());
-        done
-    }
-
-    fn note(&self, took: Duration) {
-        let Some(quick) = &self.quick else { return };
-        match took <= QUICK {
+        // Where others use the processor, any work may take long; that says nothing about the disk.
+        match begun.elapsed() <= QUICK || (waits.is_some() && waits == waits_so_far()) {
             // Two that count at once lose one of them, which only means one more change of threads.
             true => quick.store(quick.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed),
             false => quick.store(0, Ordering::Relaxed),
         }
+        done
     }
+}
+
+/// Returns how often this thread has waited for something, such as a disk.
+#[cfg(target_os = "linux")]
+fn waits_so_far() -> Option<i64> {
+    use nix::sys::resource::{UsageWho, getrusage};
+    getrusage(UsageWho::RUSAGE_THREAD).ok().map(|usage| usage.voluntary_context_switches())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn waits_so_far() -> Option<i64> {
+    None
 }
 
 /// Returns whether files lie in this machine: those of another one, or of a program that plays a file

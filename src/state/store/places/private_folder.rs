@@ -102,7 +102,7 @@ impl PrivateFolder {
     }
 
     fn put_file(&self, location: &Path, payload: &PutPayload, mode: &PutMode) -> Result<PutResult> {
-        let path = self.files.path_to_filesystem(location)?;
+        let path = self.path_of(location)?;
         match self.write(&path, payload, mode) {
             Ok(()) => Ok(PutResult { e_tag: None, version: None, extensions: Default::default() }),
             Err(error) => Err(told(&path, error)),
@@ -171,16 +171,26 @@ impl PrivateFolder {
     }
 
     fn open_unless_now(&self, follower: &Path, key: &Path, most: u64) -> io::Result<Option<OpenedFile>> {
-        match std::fs::symlink_metadata(self.files.path_to_filesystem(follower).map_err(io::Error::other)?) {
+        match std::fs::symlink_metadata(self.path_of(follower).map_err(io::Error::other)?) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
             Ok(_) => return Ok(None),
         }
-        let file = File::open(self.files.path_to_filesystem(key).map_err(io::Error::other)?)?;
+        let file = File::open(self.path_of(key).map_err(io::Error::other)?)?;
         let size = file.metadata()?.len();
         let mut start = vec![0; usize::try_from(size.min(most)).map_err(io::Error::other)?];
         file.read_exact_at(&mut start, 0)?;
         Ok(Some(OpenedFile { file, size, start: start.into() }))
+    }
+
+    /// Returns where an object lies: what [`LocalFileSystem`] says, without a URL made and taken apart.
+    fn path_of(&self, location: &Path) -> Result<PathBuf> {
+        let key = location.as_ref();
+        // It refuses the names of its own unfinished files, and no name at all.
+        if key.is_empty() || key.contains('#') {
+            return self.files.path_to_filesystem(location);
+        }
+        Ok(self.root.join(key))
     }
 
     /// Removes the folders of a passing key that are empty now.
@@ -188,7 +198,7 @@ impl PrivateFolder {
         if location.parts().next().is_none_or(|top| top.as_ref() != PASSING) {
             return;
         }
-        let Ok(path) = self.files.path_to_filesystem(location) else { return };
+        let Ok(path) = self.path_of(location) else { return };
         for folder in path.ancestors().skip(1).take_while(|part| *part != self.root) {
             if std::fs::remove_dir(folder).is_err() {
                 return;

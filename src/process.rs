@@ -31,6 +31,6 @@ pub use liveness::{
     this_program,
 };
 pub use machine::bearable_parallelism;
-pub use memory::available_memory;
+pub use memory::{available_memory, keep_freed_memory};
 pub use random::{fill_random, random_bytes};
 pub use raw::Raw;

@@ -67,7 +67,8 @@ pub use lock_holder::holder_is_alive;
 pub use moved::Moved;
 pub use name::StateName;
 pub use server::{
-    AuditSink, Credentials, Limits, Right, Rights, Server, Service, TimeLimits, Tls, Users, hash_password,
+    AuditFile, AuditSink, Credentials, Limits, Right, Rights, Server, Service, TimeLimits, Tls, Users,
+    hash_password,
 };
 pub use store::{
     Bucket, Claim, LockedState, Locking, Mark, Probe, ProbeCheck, Retention, StateStatus, StateStore,

@@ -26,6 +26,11 @@ impl Fingerprint {
         Self(hex(&digest.finalize()))
     }
 
+    /// Digests bytes as [`Self::of_reader`] does.
+    pub fn of_content(bytes: &[u8]) -> Self {
+        Self(hex(&Sha256::digest(bytes)))
+    }
+
     /// Digests what a reader gives, a piece at a time: it may be larger than the memory.
     pub fn of_reader(mut reader: impl Read) -> std::io::Result<Self> {
         let mut digest = Sha256::new();
@@ -78,6 +83,7 @@ mod tests {
         let cut = Fingerprint::of_reader(bytes[..9].chain(&bytes[9..])).expect("memory can be read");
 
         assert_eq!(whole, cut);
+        assert_eq!(whole, Fingerprint::of_content(&bytes));
         assert_ne!(whole, Fingerprint::of_reader(&bytes[1..]).expect("memory can be read"));
     }
 }

@@ -19,6 +19,7 @@ use super::settings::inside;
 use super::{GeneratedFile, SourceFile, derive};
 use crate::error::{Error, Result};
 use crate::model::{Values, nearest};
+use crate::process::keep_freed_memory;
 
 /// What came out of a tree of templates.
 #[derive(Debug)]
@@ -56,6 +57,13 @@ pub fn render_tree(
     files.sort_by(|left, right| left.path.cmp(&right.path));
     Ok(Rendered { files, unread: tree.unread() })
 }
+
+/// How much memory a byte of a template takes: its text, the compiled form, what comes out.
+const MEMORY_OF_A_BYTE: usize = 6;
+
+/// The bounds of the memory that a worker asks for at once.
+const LEAST_MEMORY: usize = 1024 * 1024;
+const MOST_MEMORY: usize = 8 * 1024 * 1024;
 
 /// One file to be made.
 struct Target<'a> {
@@ -145,7 +153,10 @@ impl<'a> Tree<'a> {
     fn render_all(&self, targets: &[Target<'_>]) -> Vec<Result<Option<GeneratedFile>>> {
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(targets.len().max(1));
         let next = AtomicUsize::new(0);
+        let share = self.memory_of(workers);
+        keep_freed_memory(2 * share);
         let work = || {
+            keep_freed_memory(share);
             let mut done = Vec::new();
             while let Some((at, target)) = take(&next, targets) {
                 done.push((at, self.render(target)));
@@ -167,6 +178,13 @@ impl<'a> Tree<'a> {
         });
         all.sort_by_key(|(at, _)| *at);
         all.into_iter().map(|(_, result)| result).collect()
+    }
+
+    /// Returns about how much memory each worker will take: what it makes of the templates stays until
+    /// all are rendered, and to ask the system for it a page at a time takes long.
+    fn memory_of(&self, workers: usize) -> usize {
+        let read: usize = self.sources.iter().map(|source| source.bytes.len()).sum();
+        (read.saturating_mul(MEMORY_OF_A_BYTE) / workers).clamp(LEAST_MEMORY, MOST_MEMORY)
     }
 
     /// Renders or copies one file; a template that renders to nothing but white space makes none.

@@ -21,7 +21,7 @@ mod service;
 mod store_health;
 
 pub use access::{Credentials, Right, Rights, Users, hash_password};
-pub use audit_log::AuditSink;
+pub use audit_log::{AuditFile, AuditSink};
 pub use connections::Tls;
 pub use http_server::Server;
 pub use limits::{Limits, TimeLimits};

@@ -91,7 +91,7 @@ impl PlanKey {
     }
 
     /// Opens a plan; nothing if it was not encrypted with this key, or is damaged.
-    pub fn open(&self, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    pub fn open_state(&self, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let envelope: Envelope = serde_json::from_slice(sealed).ok()?;
         let data = STANDARD.decode(envelope.encrypted_data).ok()?;
         let (nonce, data) = data.split_at_checked(NONCE)?;
@@ -114,7 +114,7 @@ fn envelope(meta: &Value, data: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tofu::envelope::{PlanForm, open};
+    use crate::tofu::envelope::{PlanForm, open_state};
 
     #[test]
     fn a_plan_opens_with_its_key_only_and_says_which_that_is() {
@@ -135,7 +135,7 @@ mod tests {
         let sealed = seal_plan_with(b"PK plan", &key).expect("an envelope");
 
         assert_eq!(PlanForm::of(&sealed), PlanForm::Passphrase(key.name().to_owned()));
-        assert_eq!(open(&sealed, Some(key.passphrase())).expect("the plan").as_slice(), b"PK plan");
+        assert_eq!(open_state(&sealed, Some(key.passphrase())).expect("the plan").as_slice(), b"PK plan");
         for odd in ["", "{}", r#"{"encrypted_data":"AA=="}"#, r#"{"encrypted_data":"?"}"#] {
             assert!(PlanKey::fresh().expect("a key").open(odd.as_bytes()).is_none(), "{odd}");
         }

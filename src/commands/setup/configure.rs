@@ -102,7 +102,7 @@ pub async fn bring_up_to_date(context: &Context) -> Result<()> {
 pub fn edited_since(project: &Project) -> Vec<String> {
     let Ok(manifest) = Manifest::load(&project.infra_dir()) else { return Vec::new() };
     let Some(before) = manifest.inputs() else { return Vec::new() };
-    let now = generate::read_inputs(project);
+    let now = generate::read_inputs(project, &[]);
     now.changed_since(before).into_iter().map(str::to_owned).collect()
 }
 

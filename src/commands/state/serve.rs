@@ -1,9 +1,7 @@
 //! `infra state serve`.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _};
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,7 +19,7 @@ use crate::project;
 use crate::report::{Asking, passphrase_prompt};
 use crate::secrets::{KeyPlaces, Keyring, is_sealed};
 use crate::state::{
-    AuditSink, Limits, Retention, Server, Service, StateStore, StorePlace, TimeLimits, Tls, Users,
+    AuditFile, AuditSink, Limits, Retention, Server, Service, StateStore, StorePlace, TimeLimits, Tls, Users,
     hash_password,
 };
 
@@ -282,7 +280,7 @@ async fn unseal(file: &Path, bytes: &[u8], context: &Context) -> Result<zeroize:
     Keyring::load(places, &prompt).await.open_bytes(file, bytes, None).await?.plaintext()
 }
 
-/// Returns where audit lines go; a file is opened for each line, so that it may be rotated away.
+/// Returns where audit lines go; a file that was rotated away is made anew.
 fn audit_sink(args: &ServeArgs, context: &Context) -> Result<AuditSink> {
     let Some(path) = args.audit_log.as_ref().map(|path| context.cwd.join(path)) else {
         let terminal = context.terminal;
@@ -292,10 +290,10 @@ fn audit_sink(args: &ServeArgs, context: &Context) -> Result<AuditSink> {
             Ok(())
         }));
     };
-    open_log(&path).map_err(io("write", &path))?;
+    let log = AuditFile::open(&path).map_err(io("write", &path))?;
     let (terminal, is_told) = (context.terminal, AtomicBool::new(false));
     Ok(Box::new(move |line| {
-        let written = open_log(&path).and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+        let written = log.add(line);
         // Once for each time that it breaks, not once a request.
         match &written {
             Ok(()) => is_told.store(false, Ordering::Relaxed),
@@ -307,10 +305,6 @@ fn audit_sink(args: &ServeArgs, context: &Context) -> Result<AuditSink> {
         }
         written
     }))
-}
-
-fn open_log(path: &Path) -> std::io::Result<File> {
-    File::options().create(true).append(true).mode(0o600).open(path)
 }
 
 fn print_hash(context: &Context) -> Result<Exit> {

@@ -2,17 +2,19 @@
 //!
 //! A later command compares it with the files as they are then, and knows without rendering
 //! whether one was edited since. A file that cannot be read has no digest: rendering
-//! reports what is wrong with it. Begin at [`Inputs::read`].
+//! reports what is wrong with it. What was read for the rendering is not read again: its bytes
+//! are digested. Begin at [`Inputs::read`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::walk;
-use super::walk::{Listed, ListedKind};
+use super::walk::{Listed, ListedKind, origin_of};
 use crate::model::{ConfigureSettings, Fingerprint};
+use crate::render::SourceFile;
 use crate::render::jinja::MAX_FILE;
 use crate::render::plugin;
 use crate::render::regular_file::open_regular;
@@ -24,12 +26,14 @@ use crate::render::settings::{BUILT_IN, RenderSettings, resolve};
 pub struct Inputs(BTreeMap<String, Fingerprint>);
 
 impl Inputs {
-    /// Reads what the settings of a project name; `data` are its data files.
-    pub fn read(root: &Path, configure: &ConfigureSettings, data: &[String]) -> Self {
+    /// Reads what the settings of a project name; `data` are its data files, `sources` what was read of
+    /// its templates.
+    pub fn read(root: &Path, configure: &ConfigureSettings, data: &[String], sources: &[SourceFile]) -> Self {
         let mut inputs = BTreeMap::from([("infra.yaml".to_owned(), digest_of_settings(configure))]);
         let Ok(settings) = resolve(root, configure) else { return Self(inputs) };
         let Ok(real) = root.canonicalize() else { return Self(inputs) };
-        add_templates(&mut inputs, &real, &settings);
+        let sources = sources.iter().map(|source| (source.origin.as_str(), &*source.bytes)).collect();
+        Templates { root, real: &real, sources }.add_to(&mut inputs, &settings);
         for name in data.iter().map(String::as_str).chain(["makejinja.toml"]) {
             inputs.extend(digest(&real, name).map(|digest| (name.to_owned(), digest)));
         }
@@ -58,19 +62,40 @@ fn digest_of_settings(configure: &ConfigureSettings) -> Fingerprint {
     Fingerprint::of([texts.as_bytes(), choices.as_bytes()])
 }
 
-fn add_templates(inputs: &mut BTreeMap<String, Fingerprint>, root: &Path, settings: &RenderSettings) {
-    for input in settings.inputs.iter().filter(|input| !input.starts_with(BUILT_IN)) {
-        let Some(folder) = real_folder(root, input) else {
-            inputs.extend(digest(root, input).map(|digest| (input.clone(), digest)));
-            continue;
-        };
-        for Listed { path, kind } in walk::files_below(&folder, settings).unwrap_or_default() {
-            let digest = match kind {
-                ListedKind::Regular => digest_of_regular(&folder.join(&path)),
-                ListedKind::Other => digest(root, &format!("{input}/{path}")),
+/// The templates of a project.
+struct Templates<'a> {
+    root: &'a Path,
+    /// The root without links.
+    real: &'a Path,
+    /// What was read of them, by what each is called.
+    sources: HashMap<&'a str, &'a [u8]>,
+}
+
+impl Templates<'_> {
+    fn add_to(&self, inputs: &mut BTreeMap<String, Fingerprint>, settings: &RenderSettings) {
+        for input in settings.inputs.iter().filter(|input| !input.starts_with(BUILT_IN)) {
+            let Some(folder) = real_folder(self.real, input) else {
+                let unread = || digest(self.real, input);
+                inputs.extend(self.digest(input, unread).map(|digest| (input.clone(), digest)));
+                continue;
             };
-            inputs.extend(digest.map(|digest| (format!("{input}/{path}"), digest)));
+            for Listed { path, kind } in walk::files_below(&folder, settings).unwrap_or_default() {
+                let name = format!("{input}/{path}");
+                let unread = || match kind {
+                    ListedKind::Regular => digest_of_regular(&folder.join(&path)),
+                    ListedKind::Other => digest(self.real, &name),
+                };
+                let digest = self.digest(&name, unread);
+                inputs.extend(digest.map(|digest| (name, digest)));
+            }
         }
+    }
+
+    /// Digests what was read of a file below the root, or the file where nothing was: an input before
+    /// this one has another of its name.
+    fn digest(&self, name: &str, unread: impl FnOnce() -> Option<Fingerprint>) -> Option<Fingerprint> {
+        let origin = origin_of(self.root, &self.root.join(name));
+        self.sources.get(origin.as_str()).map(|bytes| Fingerprint::of_content(bytes)).or_else(unread)
     }
 }
 
@@ -115,7 +140,7 @@ mod tests {
 
     fn read(dir: &tempfile::TempDir) -> Inputs {
         let data = ["cluster.yaml".to_owned()];
-        Inputs::read(dir.path(), &ConfigureSettings::default(), &data)
+        Inputs::read(dir.path(), &ConfigureSettings::default(), &data, &[])
     }
 
     #[test]
@@ -141,7 +166,7 @@ mod tests {
         let dir = project(&[("cluster.yaml", "a: 1")]);
         let configure = ConfigureSettings { exclude: vec!["x".to_owned()], ..ConfigureSettings::default() };
 
-        let now = Inputs::read(dir.path(), &configure, &["cluster.yaml".to_owned()]);
+        let now = Inputs::read(dir.path(), &configure, &["cluster.yaml".to_owned()], &[]);
 
         assert_eq!(now.changed_since(&read(&dir)), ["infra.yaml"]);
     }

@@ -110,8 +110,13 @@ impl Found<'_> {
     }
 
     fn shown(&self, path: &Path) -> String {
-        path.strip_prefix(self.root).unwrap_or(path).display().to_string()
+        origin_of(self.root, path)
     }
+}
+
+/// Returns what a file is called: its path below the root.
+pub fn origin_of(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
 /// A path below an input that is no folder.

@@ -15,6 +15,10 @@ use super::connections::{ClientConnections, Listener, Tls, accept_until, serve};
 use super::router::router;
 use super::service::Service;
 use crate::error::{Error, Result};
+use crate::process::keep_freed_memory;
+
+/// How large a buffer may be whose memory is kept for the next request.
+const KEPT_MEMORY: usize = 1024 * 1024;
 
 impl Service {
     /// Serves one connection to its end, whatever it is made of; without counting or limits on how many.
@@ -49,6 +53,7 @@ impl Server {
         let address = listener
             .local_addr()
             .map_err(|error| Error::unavailable("the state server has no address").because(error))?;
+        keep_freed_memory(KEPT_MEMORY);
         let service = Arc::new(service);
         let (stop, stopped) = watch::channel(false);
         let task = tokio::spawn(accept_until(stopped, Listener::new(listener), Arc::clone(&service), tls));

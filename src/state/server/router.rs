@@ -44,8 +44,7 @@ pub(super) fn router(service: &Arc<Service>) -> Router {
     let closed = named(closed, COPIES, copy_methods());
     let closed = named(closed, STATUS, status_methods())
         .fallback(async || answers::text(StatusCode::NOT_FOUND, "there is nothing here"))
-        .layer(from_fn_with_state(Arc::clone(service), log_in))
-        .layer(from_fn_with_state(Arc::clone(service), check_origin));
+        .layer(from_fn_with_state(Arc::clone(service), admit));
     open.merge(closed).layer(from_fn_with_state(Arc::clone(service), note)).with_state(Arc::clone(service))
 }
 
@@ -92,31 +91,20 @@ async fn note(
     response
 }
 
-/// Refuses requests of other sites' pages: no credentials count for them.
-async fn check_origin(
-    State(service): State<Arc<Service>>,
-    Extension(log): Extension<RequestLog>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match foreign_origin(&service.login, request.uri(), request.headers()) {
-        None => next.run(request).await,
-        Some(words) => {
-            let mut notes = log.notes();
-            (notes.action, notes.user) = ("login", Some(UNKNOWN.to_owned()));
-            answers::text(StatusCode::FORBIDDEN, words)
-        }
-    }
-}
-
-/// Lets callers in who have a right password, and notes who they are.
-async fn log_in(
+/// Refuses requests of other sites' pages, for which no credentials count; lets callers in who have a
+/// right password, and notes who they are.
+async fn admit(
     State(service): State<Arc<Service>>,
     Extension(connection): Extension<Arc<ClientConnection>>,
     Extension(log): Extension<RequestLog>,
     mut request: Request,
     next: Next,
 ) -> Response {
+    if let Some(words) = foreign_origin(&service.login, request.uri(), request.headers()) {
+        let mut notes = log.notes();
+        (notes.action, notes.user) = ("login", Some(UNKNOWN.to_owned()));
+        return answers::text(StatusCode::FORBIDDEN, words);
+    }
     match service.login.check(request.headers().get(AUTHORIZATION), connection.peer).await {
         Ok(caller) => {
             connection.has_logged_in();

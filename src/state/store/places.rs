@@ -2,6 +2,7 @@
 
 mod bucket;
 mod bucket_address;
+mod file_work;
 mod local_folder;
 mod opened_store;
 mod private_folder;

@@ -35,11 +35,11 @@ pub(super) struct Generated {
     pub inputs: Inputs,
 }
 
-/// Reads what a project is rendered from, without rendering it.
-pub(super) fn read_inputs(project: &Project) -> Inputs {
+/// Reads what a project is rendered from, without rendering it, but for what was read already.
+pub(super) fn read_inputs(project: &Project, sources: &[SourceFile]) -> Inputs {
     let settings = resolve(&project.root, &project.configure);
     let data = settings.map(|settings| project::data_names(&project.root, &data_files(&settings)));
-    Inputs::read(&project.root, &project.configure, &data.unwrap_or_default())
+    Inputs::read(&project.root, &project.configure, &data.unwrap_or_default(), sources)
 }
 
 /// Renders everything and writes nothing.
@@ -52,9 +52,9 @@ pub(super) async fn generate(
     if settings.inputs.is_empty() {
         return Err(nothing_to_render(project));
     }
-    // Read first: what is edited from here on counts as edited since.
-    let inputs = read_inputs(project);
     let sources = load_inputs(&project.root, &settings)?;
+    // Before the data is read: what is edited from here on counts as edited since.
+    let inputs = read_inputs(project, &sources);
     let engine = Engine::new(&settings, &template_access(project, context))?;
     let values = load_values(project, &settings, &sources, &engine, context).await?;
     let rendered = render_tree(&engine, &sources, &values, Path::new(&settings.output))?;

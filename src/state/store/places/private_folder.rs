@@ -9,11 +9,13 @@
 //! that is shared in any way keeps its mode; one that an earlier version left readable for
 //! others is closed on the way. Begin at [`PrivateFolder::over`].
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, PermissionsExt as _};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -25,6 +27,9 @@ use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMode,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
+use tempfile::NamedTempFile;
+
+use super::file_work::FileWork;
 
 /// The group of what is made in a folder is the folder's own.
 const SETGID: u32 = 0o2000;
@@ -34,6 +39,9 @@ const GROUP_WRITES: u32 = 0o020;
 
 /// Anybody but the owner may do anything.
 const OTHERS: u32 = 0o077;
+
+/// How many folders are remembered before all are forgotten.
+const MOST_SEEN: usize = 1024;
 
 /// Folders below it come and go with what they hold.
 const PASSING: &str = "@probe";
@@ -53,6 +61,27 @@ pub struct PrivateFolder {
     files: LocalFileSystem,
     root: PathBuf,
     flushing: Flushing,
+    work: FileWork,
+    /// The folders that this process has looked at.
+    seen: Arc<SeenFolders>,
+}
+
+/// Folders that are there and closed to others, as far as this process knows.
+#[derive(Debug, Default)]
+struct SeenFolders(Mutex<HashSet<PathBuf>>);
+
+impl SeenFolders {
+    fn contains(&self, folder: &std::path::Path) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(folder)
+    }
+
+    fn insert(&self, folder: &std::path::Path) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= MOST_SEEN {
+            seen.clear();
+        }
+        seen.insert(folder.to_owned());
+    }
 }
 
 /// A file that is open, with what it begins with.
@@ -68,11 +97,12 @@ impl PrivateFolder {
     pub fn over(root: &std::path::Path, flushing: Flushing) -> Result<Self> {
         let files = LocalFileSystem::new_with_prefix(root)?;
         let root = root.canonicalize().map_err(|error| told(root, error))?;
-        Ok(Self { files, root, flushing })
+        let work = FileWork::below(&root);
+        Ok(Self { files, root, flushing, work, seen: Arc::default() })
     }
 
     fn put_file(&self, location: &Path, payload: &PutPayload, mode: &PutMode) -> Result<PutResult> {
-        let path = self.files.path_to_filesystem(location)?;
+        let path = self.path_of(location)?;
         match self.write(&path, payload, mode) {
             Ok(()) => Ok(PutResult { e_tag: None, version: None, extensions: Default::default() }),
             Err(error) => Err(told(&path, error)),
@@ -81,9 +111,7 @@ impl PrivateFolder {
 
     fn write(&self, path: &std::path::Path, payload: &PutPayload, mode: &PutMode) -> io::Result<()> {
         let folder = path.parent().unwrap_or(&self.root);
-        self.make_folders(folder)?;
-        // Such a name is neither a number nor that of a copy, so nobody takes it for one.
-        let mut file = tempfile::Builder::new().prefix("#").tempfile_in(folder)?;
+        let mut file = self.temporary_in(folder)?;
         if is_shared(folder) {
             file.as_file().set_permissions(Permissions::from_mode(0o660))?;
         }
@@ -97,6 +125,22 @@ impl PrivateFolder {
         };
         drop(placed.map_err(|error| error.error)?);
         if self.flushing == Flushing::Always { flush(folder) } else { Ok(()) }
+    }
+
+    /// Makes an empty file in a folder, and the folder if need be.
+    fn temporary_in(&self, folder: &std::path::Path) -> io::Result<NamedTempFile> {
+        // Such a name is neither a number nor that of a copy, so nobody takes it for one.
+        let make = || tempfile::Builder::new().prefix("#").tempfile_in(folder);
+        if self.seen.contains(folder) {
+            match make() {
+                // Somebody has removed the folder.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                made => return made,
+            }
+        }
+        self.make_folders(folder)?;
+        self.seen.insert(folder);
+        make()
     }
 
     /// Makes what is missing between the root and a folder, and closes what was left open to others.
@@ -121,21 +165,32 @@ impl PrivateFolder {
     /// One step in place of three, since every step is a change to another thread and back.
     pub async fn open_unless(&self, follower: Path, key: Path, most: u64) -> io::Result<Option<OpenedFile>> {
         let folder = self.clone();
-        let work = move || folder.open_unless_now(&follower, &key, most);
-        tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+        let bytes = usize::try_from(most).unwrap_or(usize::MAX);
+        let open = move || folder.open_unless_now(&follower, &key, most);
+        self.work.run(bytes, open).await.map_err(io::Error::other)?
     }
 
     fn open_unless_now(&self, follower: &Path, key: &Path, most: u64) -> io::Result<Option<OpenedFile>> {
-        match std::fs::symlink_metadata(self.files.path_to_filesystem(follower).map_err(io::Error::other)?) {
+        match std::fs::symlink_metadata(self.path_of(follower).map_err(io::Error::other)?) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
             Ok(_) => return Ok(None),
         }
-        let file = File::open(self.files.path_to_filesystem(key).map_err(io::Error::other)?)?;
+        let file = File::open(self.path_of(key).map_err(io::Error::other)?)?;
         let size = file.metadata()?.len();
         let mut start = vec![0; usize::try_from(size.min(most)).map_err(io::Error::other)?];
         file.read_exact_at(&mut start, 0)?;
         Ok(Some(OpenedFile { file, size, start: start.into() }))
+    }
+
+    /// Returns where an object lies: what [`LocalFileSystem`] says, without a URL made and taken apart.
+    fn path_of(&self, location: &Path) -> Result<PathBuf> {
+        let key = location.as_ref();
+        // It refuses the names of its own unfinished files, and no name at all.
+        if key.is_empty() || key.contains('#') {
+            return self.files.path_to_filesystem(location);
+        }
+        Ok(self.root.join(key))
     }
 
     /// Removes the folders of a passing key that are empty now.
@@ -143,7 +198,7 @@ impl PrivateFolder {
         if location.parts().next().is_none_or(|top| top.as_ref() != PASSING) {
             return;
         }
-        let Ok(path) = self.files.path_to_filesystem(location) else { return };
+        let Ok(path) = self.path_of(location) else { return };
         for folder in path.ancestors().skip(1).take_while(|part| *part != self.root) {
             if std::fs::remove_dir(folder).is_err() {
                 return;
@@ -207,10 +262,10 @@ impl ObjectStore for PrivateFolder {
         Self: 'f,
     {
         let (folder, location) = (self.clone(), location.clone());
-        let work = move || folder.put_file(&location, &payload, &opts.mode);
-        Box::pin(async move {
-            tokio::task::spawn_blocking(work).await.map_err(|source| Error::JoinError { source })?
-        })
+        let bytes = payload.content_length();
+        let put = move || folder.put_file(&location, &payload, &opts.mode);
+        let work = &self.work;
+        Box::pin(async move { work.run(bytes, put).await.map_err(|source| Error::JoinError { source })? })
     }
 
     fn put_multipart_opts<'s, 'l, 'f>(

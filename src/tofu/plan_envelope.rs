@@ -91,7 +91,7 @@ impl PlanKey {
     }
 
     /// Opens a plan; nothing if it was not encrypted with this key, or is damaged.
-    pub fn open_state(&self, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    pub fn open(&self, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let envelope: Envelope = serde_json::from_slice(sealed).ok()?;
         let data = STANDARD.decode(envelope.encrypted_data).ok()?;
         let (nonce, data) = data.split_at_checked(NONCE)?;

@@ -2,7 +2,8 @@
 //!
 //! git is asked in a fixed number of processes while the stacks are read beside it. Begin at [`look`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::base::{Base, find_base};
@@ -50,8 +51,12 @@ pub(in crate::commands) async fn look(
     };
     let told = ask(&git, base, context).await?;
     let mut changes = changes(git.top(), &told);
-    fill(&git, (&told.base.commit, &told.differences), &mut changes, |path| is_always_read(&root, path))
-        .await?;
+    let again = made_again(git.top(), &told.differences, &changes);
+    let is_wanted = |path: &Path| is_always_read(&root, path) || again.contains(path);
+    fill(&git, (&told.base.commit, &told.differences), &mut changes, is_wanted).await?;
+    changes.retain(|path, change| {
+        !again.contains(path) || !is_as_it_was(path, change, &told.differences, git.top())
+    });
     let survey = reading.await.map_err(|error| Error::bug("the stacks were not read").because(error))?;
     let mut notes = Vec::new();
     if told.base.others > 0 {
@@ -133,7 +138,9 @@ impl Looking<'_> {
     fn links(&self, changes: &[PathChange]) -> Vec<PathBuf> {
         let known = self.told.listing.links.iter().map(|link| self.git.top().join(link));
         let changed = changes.iter().filter(|change| change.is_link()).map(|change| change.path.clone());
-        known.chain(changed).collect()
+        let untracked = self.told.listing.untracked.iter().map(|path| self.git.top().join(path));
+        let untracked = untracked.filter(|path| path.is_symlink());
+        known.chain(changed).chain(untracked).collect()
     }
 }
 
@@ -190,6 +197,32 @@ fn add(changes: &mut BTreeMap<PathBuf, PathChange>, change: PathChange) {
     }
     if change.now != Now::Nothing {
         known.now = change.now;
+    }
+}
+
+/// Returns what git does not hold any more and does not ignore: taken out of the index, or made again.
+fn made_again(
+    top: &Path,
+    differences: &[Difference],
+    changes: &BTreeMap<PathBuf, PathChange>,
+) -> BTreeSet<PathBuf> {
+    let gone = differences.iter().filter(|difference| difference.now.is_none());
+    let is_there = |path: &PathBuf| changes.get(path).is_some_and(|change| change.now != Now::Nothing);
+    gone.map(|difference| top.join(&difference.path)).filter(is_there).collect()
+}
+
+/// Returns whether a path holds what it held, where git itself does not compare.
+fn is_as_it_was(path: &Path, change: &PathChange, differences: &[Difference], top: &Path) -> bool {
+    let Ok(found) = path.symlink_metadata() else { return false };
+    let below = path.strip_prefix(top).unwrap_or(path);
+    let kind = differences.iter().find(|file| file.path == below).and_then(|file| file.before.as_ref());
+    let was_run = kind.is_some_and(|file| file.kind == FileKind::Executable);
+    match &change.before {
+        Before::Link(target) => std::fs::read_link(path).is_ok_and(|now| now == *target),
+        Before::File(Some(bytes)) if found.is_file() && was_run == (found.mode() & 0o100 != 0) => {
+            std::fs::read(path).is_ok_and(|now| now == **bytes)
+        }
+        _ => false,
     }
 }
 

@@ -20,5 +20,5 @@ pub use facts::{BackendBlock, Facts, RemoteState};
 pub use folder::Folder;
 pub use modules::{Library, ReadFolder};
 pub use reading::{Wanted, read_folder};
-pub use tree::{Disk, EntryKind, Tree};
+pub use tree::{Disk, Entries, EntryKind, Tree};
 pub use walk::{Boundaries, Walk, walk, walk_outside};

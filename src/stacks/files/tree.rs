@@ -56,7 +56,7 @@ impl EntryKind {
 const NO_FILE: &str = "not a regular file";
 
 /// How much of a file is read at once.
-const SMALL: usize = 16 << 10;
+const SMALL: usize = 4 << 10;
 
 /// The disk as it is.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,7 @@ mod watchdog;
 pub use child::{Captured, Stream, capture, passthrough, run};
 pub use child_note::ChildNote;
 pub use executable::is_executable;
-pub use git::{Difference, FileKind, Git, GitStatus, Listing, RecordedFile, TrackedFile};
+pub use git::{Difference, FileKind, Git, GitStatus, RecordedFile, TrackedFile};
 pub use interrupts::Interrupts;
 pub use invocation::Invocation;
 pub use liveness::{

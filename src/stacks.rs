@@ -23,8 +23,8 @@ pub use backend::{
     state_risks,
 };
 pub use changed::{
-    Affected, Before, Comparison, Earlier, EntryKind, Now, PathChange, Reason, Remembered, Renamed, Side,
-    SideParts, StackSources, Survey, Tree, Way, sources_of,
+    Affected, Before, Comparison, Earlier, EntryKind, Layout, Now, PathChange, Reason, Remembered, Renamed,
+    Side, SideParts, StackSources, Survey, Tree, Way, sources_of,
 };
 pub use choice::{
     Selection, ignored_selection, in_workspace, is_path, is_plan, named_one_by_one, named_stack, narrower,

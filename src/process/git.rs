@@ -17,7 +17,7 @@ mod comparison;
 mod contents;
 mod renames;
 
-pub use comparison::{Difference, FileKind, Listing, RecordedFile};
+pub use comparison::{Difference, FileKind, RecordedFile};
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};

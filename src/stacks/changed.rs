@@ -8,6 +8,7 @@
 mod affected;
 mod change;
 mod earlier;
+mod layout;
 mod links;
 mod named_files;
 mod remembered;
@@ -20,7 +21,8 @@ pub use super::files::{EntryKind, Tree};
 pub use affected::{Affected, Comparison, Reason, Way};
 pub use change::{Before, Now, PathChange};
 pub use earlier::Earlier;
+pub use layout::{Layout, Survey};
 pub use remembered::Remembered;
 pub use removed::Renamed;
-pub use side::{Side, SideParts, Survey};
+pub use side::{Side, SideParts};
 pub use sources::{StackSources, sources_of};

@@ -21,5 +21,5 @@ pub use folder::Folder;
 pub use modules::{Library, ReadFolder};
 pub use reading::{Wanted, read_folder};
 pub use tofu_files::{in_reading_order, is_override};
-pub use tree::{Disk, EntryKind, Tree};
+pub use tree::{Disk, Entries, EntryKind, Tree};
 pub use walk::{Boundaries, Walk, walk, walk_outside};

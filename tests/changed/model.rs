@@ -445,7 +445,7 @@ fn normal(path: &str) -> String {
         match part {
             "." | "" => {}
             // Out of the repository.
-            ".." if parts.is_empty() => parts.push("<out>"),
+            ".." if parts.last().is_none_or(|last| *last == "<out>") => parts.push("<out>"),
             ".." => _ = parts.pop(),
             part => parts.push(part),
         }

@@ -289,3 +289,12 @@ fn why_tells_the_paths_and_the_modules_on_the_way() {
     assert_eq!(why["why"]["01-base/net"][0]["modules"][0], "infrastructure/modules/vm");
     lab.run(&["changed", "--why", "nett"]).exits(64).stderr_has("did you mean");
 }
+
+#[test]
+fn a_file_that_git_lets_go_of_is_unchanged_while_it_holds_the_same() {
+    let lab = lab();
+    lab.git("rm -q --cached infrastructure/02-apps/web/main.tf");
+    assert!(lab.affected().is_empty());
+    lab.append("infrastructure/02-apps/web/main.tf", "# edited\n");
+    assert_eq!(lab.affected(), ["02-apps/web"]);
+}

@@ -3,7 +3,7 @@
 //! `git diff` is asked, not its plumbing: it alone compares the content of a file whose time was
 //! touched. A move is a removal and an addition, a mode is a part of a file. What a user's settings
 //! would change is said in every question. However much there is, each question is one process.
-//! Begin at [`Git::differences`] and [`Git::listing`].
+//! Begin at [`Git::differences`] and [`Git::untracked`].
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -62,15 +62,6 @@ pub enum FileKind {
     Submodule,
 }
 
-/// What git says of the working tree beside differences, below the folder with `.git`.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Listing {
-    /// Files that git neither knows nor ignores; a repository of its own ends with a slash.
-    pub untracked: Vec<PathBuf>,
-    /// The symbolic links that git knows.
-    pub links: Vec<PathBuf>,
-}
-
 impl Git {
     /// Returns every tracked path whose content, kind or mode is not as in a commit.
     pub async fn differences(&self, commit: &str) -> Result<Vec<Difference>> {
@@ -82,19 +73,11 @@ impl Git {
         Ok(differences(&self.answer(call).await?))
     }
 
-    /// Returns what git knows and does not know of the working tree.
-    pub async fn listing(&self) -> Result<Listing> {
-        let options = ["-z", "-t", "--stage", "--others", "--exclude-standard"];
+    /// Returns the files that git neither knows nor ignores; a repository of its own ends with a slash.
+    pub async fn untracked(&self) -> Result<Vec<PathBuf>> {
+        let options = ["-z", "--others", "--exclude-standard"];
         let answer = self.answer(self.call(&[], "ls-files").args(options)).await?;
-        let mut listing = Listing::default();
-        for entry in parts(&answer) {
-            if let Some(path) = entry.strip_prefix(b"? ") {
-                listing.untracked.push(path_of(path));
-            } else if let Some(path) = link_in(entry) {
-                listing.links.push(path_of(path));
-            }
-        }
-        Ok(listing)
+        Ok(parts(&answer).map(path_of).collect())
     }
 
     /// Returns which of these files, new since a commit, patterns of that commit would have ignored.
@@ -156,13 +139,6 @@ fn kind_of(mode: &str) -> Option<FileKind> {
     }
 }
 
-/// Returns the path of a known link: a letter, `120000 ID STAGE`, a tab and the path.
-fn link_in(entry: &[u8]) -> Option<&[u8]> {
-    let entry = entry.get(2..)?.strip_prefix(b"120000 ")?;
-    let tab = entry.iter().position(|byte| *byte == b'\t')?;
-    entry.get(tab + 1..)
-}
-
 fn path_of(bytes: &[u8]) -> PathBuf {
     Path::new(OsStr::from_bytes(bytes)).to_owned()
 }
@@ -192,12 +168,5 @@ mod tests {
             (Some(FileKind::Link), None)
         );
         assert_eq!((found[1].path.as_path(), found[2].now), (Path::new("l\n"), Some(FileKind::Submodule)));
-    }
-
-    #[test]
-    fn an_untracked_name_that_looks_like_an_entry_is_none() {
-        assert_eq!(link_in(b"H 120000 aa 0\ta b"), Some(b"a b".as_slice()));
-        assert_eq!(link_in(b"H 100644 aa 0\t120000 x"), None);
-        assert_eq!(link_in(b"?"), None);
     }
 }

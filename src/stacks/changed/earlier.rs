@@ -7,9 +7,9 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::change::{Before, PathChange};
+use super::change::{Before, Now, PathChange};
 use crate::model::is_tofu_file;
-use crate::stacks::files::{Disk, EntryKind, Library, ReadFolder, Tree};
+use crate::stacks::files::{Disk, Entries, EntryKind, Library, ReadFolder, Tree};
 use crate::syntax::Setting;
 
 /// How many links a path may lead over.
@@ -27,6 +27,8 @@ pub struct Earlier<'a> {
     /// Folders whose own OpenTofu files changed.
     edited: HashSet<PathBuf>,
     links_moved: bool,
+    /// Whether an OpenTofu file came or went.
+    files_moved: bool,
 }
 
 impl<'a> Earlier<'a> {
@@ -38,6 +40,7 @@ impl<'a> Earlier<'a> {
             below: HashMap::new(),
             touched: HashSet::new(),
             edited: HashSet::new(),
+            files_moved: false,
             links_moved: changes.iter().any(|change| change.is_link() || change.is_whole()),
         };
         for change in changes {
@@ -64,6 +67,7 @@ impl<'a> Earlier<'a> {
         self.touched.insert(folder.to_owned());
         if name.to_str().is_some_and(is_tofu_file) {
             self.edited.insert(folder.to_owned());
+            self.files_moved |= kind.is_none() || change.now == Now::Nothing;
         }
         let Some(kind) = kind else { return };
         self.below.entry(folder.to_owned()).or_default().insert(name.to_owned(), kind);
@@ -74,6 +78,11 @@ impl<'a> Earlier<'a> {
                 return;
             }
         }
+    }
+
+    /// Returns the folders whose OpenTofu files hold something else, where none came, went or is a link.
+    pub fn only_edited(&self) -> Option<&HashSet<PathBuf>> {
+        (!self.links_moved && !self.files_moved).then_some(&self.edited)
     }
 
     /// Returns what was read of a folder now, where nothing that this depends on was different.
@@ -136,19 +145,19 @@ fn parts(path: &Path) -> Vec<OsString> {
 }
 
 impl Tree for Earlier<'_> {
-    fn entries(&self, folder: &Path) -> io::Result<Vec<(OsString, EntryKind)>> {
-        let Some(below) = self.below.get(folder) else {
-            let mut entries = self.disk.entries(folder)?;
-            if !self.touched.contains(folder) {
-                return Ok(entries);
-            }
-            entries.retain(|(name, _)| !self.paths.contains_key(&folder.join(name)));
-            return Ok(entries);
-        };
-        let mut entries = self.disk.entries(folder).unwrap_or_default();
-        entries.retain(|(name, _)| !self.paths.contains_key(&folder.join(name)) && !below.contains_key(name));
-        entries.extend(below.iter().map(|(name, kind)| (name.clone(), *kind)));
-        Ok(entries)
+    fn entries(&self, folder: &Path) -> io::Result<Entries> {
+        if !self.touched.contains(folder) && !self.below.contains_key(folder) {
+            return self.disk.entries(folder);
+        }
+        let nothing = HashMap::new();
+        let (below, found) = (self.below.get(folder), self.disk.entries(folder));
+        // A folder that is gone is known by what was in it alone.
+        let found = if below.is_some() { found.unwrap_or_default() } else { found? };
+        let below = below.unwrap_or(&nothing);
+        let is_same =
+            |name: &OsString| !self.paths.contains_key(&folder.join(name)) && !below.contains_key(name);
+        let kept = found.iter().filter(|(name, _)| is_same(name)).cloned();
+        Ok(kept.chain(below.iter().map(|(name, kind)| (name.clone(), *kind))).collect())
     }
 
     fn link(&self, path: &Path) -> Option<PathBuf> {

@@ -20,9 +20,13 @@ impl Links {
     pub fn of<'a>(tree: &dyn Tree, links: impl Iterator<Item = &'a Path>) -> Self {
         let mut found = Self::default();
         for link in links {
-            if let Some(target) = tree.link(link) {
-                let folder = link.parent().unwrap_or(link);
-                found.add(without_dots(&folder.join(target)), link);
+            let mut here = link.to_owned();
+            for _ in 0..DEPTH {
+                let (Some(target), Some(folder)) = (tree.link(&here), here.parent()) else { break };
+                here = without_dots(&folder.join(target));
+                found.add(here.clone(), link);
+            }
+            if here != link {
                 found.add_real(tree, link);
             }
         }

@@ -1,16 +1,13 @@
 //! The disk, with every folder listed once: the same folders are asked for on both sides.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::model::without_dots;
-use crate::stacks::files::{Disk, EntryKind, Tree};
-
-/// The entries of a folder.
-type Entries = Arc<Vec<(OsString, EntryKind)>>;
+use crate::stacks::files::{Disk, Entries, EntryKind, Tree};
 
 /// The disk as it was when it was first looked at.
 #[derive(Debug, Default)]
@@ -20,6 +17,35 @@ pub struct Remembered {
 }
 
 impl Remembered {
+    /// Returns every link in the folders that were listed, and in those below them that a search passes over.
+    pub fn links(&self) -> Vec<PathBuf> {
+        let known = || self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut links, mut unseen) = (Vec::new(), Vec::new());
+        for (folder, entries) in known().iter() {
+            unseen.extend(Self::look_at(folder, entries, &mut links));
+        }
+        unseen.retain(|folder| !known().contains_key(folder));
+        while let Some(folder) = unseen.pop() {
+            if let Ok(entries) = self.entries(&folder) {
+                unseen.extend(Self::look_at(&folder, &entries, &mut links));
+            }
+        }
+        links
+    }
+
+    /// Notes the links of a folder, and returns the folders below it.
+    fn look_at(folder: &Path, entries: &Entries, links: &mut Vec<PathBuf>) -> Vec<PathBuf> {
+        let mut below = Vec::new();
+        for (name, kind) in entries.iter() {
+            match kind {
+                EntryKind::Link => links.push(folder.join(name)),
+                EntryKind::Folder if !is_hidden_or_packages(name) => below.push(folder.join(name)),
+                EntryKind::Folder | EntryKind::Other => {}
+            }
+        }
+        below
+    }
+
     /// Returns a path without the dots that follow a folder which was listed, and so is no link: the
     /// modules that many stacks use have one name then, and are looked up once.
     fn without_dots(&self, path: &Path) -> Option<PathBuf> {
@@ -35,15 +61,20 @@ impl Remembered {
     }
 }
 
+/// Returns whether a folder belongs to nobody, or to a tool that fills it with links.
+fn is_hidden_or_packages(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".") || name == "node_modules"
+}
+
 impl Tree for Remembered {
-    fn entries(&self, folder: &Path) -> io::Result<Vec<(OsString, EntryKind)>> {
+    fn entries(&self, folder: &Path) -> io::Result<Entries> {
         let known = || self.folders.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entries) = known().get(folder) {
-            return Ok(entries.to_vec());
+            return Ok(Arc::clone(entries));
         }
-        let entries = Arc::new(Disk.entries(folder)?);
+        let entries = Disk.entries(folder)?;
         known().insert(folder.to_owned(), Arc::clone(&entries));
-        Ok(entries.to_vec())
+        Ok(entries)
     }
 
     fn link(&self, path: &Path) -> Option<PathBuf> {

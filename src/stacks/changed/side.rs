@@ -8,37 +8,13 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use super::layout::{Layout, Owner};
 use super::links::Links;
 use super::named_files::{Place, named_files, shared_files};
-use super::remembered::Remembered;
 use crate::model::is_tofu_file;
 use crate::model::{Project, StackId, StackSettings};
-use crate::stacks::discover::id_of;
-use crate::stacks::files::{Facts, Folder, Library, ReadFolder, Tree, Wanted, read_folder};
-use crate::stacks::roots::{Look, Search, StackFolder, search_in};
+use crate::stacks::files::{Facts, Folder, Library, Tree, Wanted, read_folder};
 use crate::stacks::settings::SettingsBook;
-
-/// The stacks of the tree as it is, found once.
-#[derive(Debug)]
-pub struct Survey {
-    tree: Remembered,
-    found: Search,
-}
-
-impl Survey {
-    /// Finds the stacks of a project whose root has no links.
-    pub fn take(project: &Project, root: &Path) -> Self {
-        let tree = Remembered::default();
-        let found =
-            search_in(&Look { project, base: root, tree: &tree, wanted: Wanted::Modules, known: &|_| None });
-        Self { tree, found }
-    }
-
-    /// Returns what was looked at and what was found.
-    pub fn parts(self) -> (Remembered, Search) {
-        (self.tree, self.found)
-    }
-}
 
 /// What a side is made from.
 #[derive(Clone, Copy)]
@@ -62,23 +38,10 @@ pub struct Side<'a> {
     root: &'a Path,
     top: &'a Path,
     tree: &'a dyn Tree,
-    found: Search,
-    owners: BTreeMap<PathBuf, Owner>,
-    /// The stacks that use a module, directly or through others.
-    users: HashMap<PathBuf, Vec<usize>>,
-    ids: Vec<Vec<StackId>>,
-    /// Where the folder of an id stands in the list.
-    places: HashMap<StackId, usize>,
+    layout: Arc<Layout>,
     links: Links,
     named: HashMap<PathBuf, BTreeSet<StackId>>,
     shared: RefCell<HashMap<PathBuf, Vec<PathBuf>>>,
-}
-
-/// Whose a folder is.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Owner {
-    Stack(usize),
-    Module,
 }
 
 /// How a path reaches a stack.
@@ -93,57 +56,36 @@ pub enum Reach {
 }
 
 impl<'a> Side<'a> {
-    /// Takes the side that is there.
-    pub fn now(parts: SideParts<'a>, found: Search) -> Self {
-        Self::new(parts, found)
-    }
-
-    /// Finds the stacks of a side, without reading again what holds on both sides.
-    pub fn before(parts: SideParts<'a>, known: &dyn Fn(&Path) -> Option<Arc<ReadFolder>>) -> Self {
-        let SideParts { project, root, tree, .. } = parts;
-        let found = search_in(&Look { project, base: root, tree, wanted: Wanted::Modules, known });
-        Self::new(parts, found)
-    }
-
-    fn new(parts: SideParts<'a>, found: Search) -> Self {
+    /// Takes a side whose stacks are known.
+    pub fn new(parts: SideParts<'a>, layout: Arc<Layout>) -> Self {
         let SideParts { project, root, top, tree } = parts;
-        let (book, owners) = (SettingsBook::of(project), owners(&found));
-        let ids: Vec<Vec<StackId>> = found.stacks.iter().map(|stack| ids_of(&book, stack)).collect();
-        let placed = ids.iter().enumerate().flat_map(|(at, ids)| ids.iter().map(move |id| (id.clone(), at)));
-        let places = placed.collect();
-        let (users, links, named, shared) = Default::default();
-        let mut side =
-            Self { project, book, root, top, tree, found, owners, users, ids, places, links, named, shared };
-        side.users = side.users_of_modules();
+        let (links, named, shared) = Default::default();
+        let book = SettingsBook::of(project);
+        let mut side = Self { project, book, root, top, tree, layout, links, named, shared };
         side.named = side.all_named_files();
         side
     }
 
-    /// Takes in the links of this side, beside those of the stacks' own files.
+    /// Takes in the links of this side.
     pub fn with_links<'l>(mut self, links: impl Iterator<Item = &'l Path>) -> Self {
         self.links = Links::of(self.tree, links);
-        for StackFolder { folder, .. } in &self.found.stacks {
-            for target in &folder.link_targets {
-                self.links.add(target.clone(), &folder.path.join("linked"));
-            }
-        }
         self
     }
 
     /// Returns what was read in the folders of this side.
     pub fn library(&self) -> &Library {
-        &self.found.library
+        &self.layout.found.library
     }
 
     /// Returns the folders of the stacks with their ids, in the order in which they were found.
     pub fn stacks(&self) -> impl Iterator<Item = (&Path, &[StackId])> {
-        let folders = self.found.stacks.iter().map(|stack| stack.folder.path.as_path());
-        folders.zip(self.ids.iter().map(Vec::as_slice))
+        let folders = self.layout.found.stacks.iter().map(|stack| stack.folder.path.as_path());
+        folders.zip(self.layout.ids.iter().map(Vec::as_slice))
     }
 
     /// Returns the folder of a stack.
     pub fn folder_of(&self, id: &StackId) -> Option<&Path> {
-        let stack = self.found.stacks.get(*self.places.get(id)?)?;
+        let stack = self.layout.found.stacks.get(*self.layout.places.get(id)?)?;
         Some(&stack.folder.path)
     }
 
@@ -155,8 +97,8 @@ impl<'a> Side<'a> {
 
     /// Returns the ids of a folder that is a stack.
     pub fn ids_in(&self, folder: &Path) -> &[StackId] {
-        match self.owners.get(folder) {
-            Some(Owner::Stack(index)) => self.ids.get(*index).map(Vec::as_slice).unwrap_or_default(),
+        match self.layout.owners.get(folder) {
+            Some(Owner::Stack(index)) => self.layout.ids.get(*index).map(Vec::as_slice).unwrap_or_default(),
             _ => &[],
         }
     }
@@ -214,7 +156,7 @@ impl<'a> Side<'a> {
     ) {
         match owner {
             Owner::Stack(index) => {
-                let ids = self.ids.get(index).map(Vec::as_slice).unwrap_or_default();
+                let ids = self.layout.ids.get(index).map(Vec::as_slice).unwrap_or_default();
                 // A file that workspaces name is theirs, not that of the others in the folder.
                 let is_theirs = ids.len() > 1 && !is_tofu(name) && ids.iter().any(|id| claimed.contains(id));
                 for id in ids.iter().filter(|id| !is_theirs || claimed.contains(*id)) {
@@ -222,8 +164,8 @@ impl<'a> Side<'a> {
                 }
             }
             Owner::Module => {
-                for index in self.users.get(folder).into_iter().flatten() {
-                    for id in self.ids.get(*index).into_iter().flatten() {
+                for index in self.layout.users.get(folder).into_iter().flatten() {
+                    for id in self.layout.ids.get(*index).into_iter().flatten() {
                         reached.entry(id.clone()).or_insert_with(|| Reach::Module(folder.to_owned()));
                     }
                 }
@@ -246,12 +188,12 @@ impl<'a> Side<'a> {
         if inside.components().any(is_hidden) {
             return None;
         }
-        let mut around = folder.ancestors().filter_map(|above| self.owners.get_key_value(above));
+        let mut around = folder.ancestors().filter_map(|above| self.layout.owners.get_key_value(above));
         around.next().map(|(folder, owner)| (folder.as_path(), *owner))
     }
 
     fn owners_below(&self, path: &Path) -> impl Iterator<Item = (&Path, Owner)> {
-        let start = self.owners.range(path.to_owned()..);
+        let start = self.layout.owners.range(path.to_owned()..);
         let prefix = path.to_owned();
         start
             .take_while(move |(folder, _)| folder.starts_with(&prefix))
@@ -319,36 +261,6 @@ impl<'a> Side<'a> {
             }
         }
         named
-    }
-
-    fn users_of_modules(&self) -> HashMap<PathBuf, Vec<usize>> {
-        let mut users: HashMap<PathBuf, Vec<usize>> = HashMap::new();
-        for (index, stack) in self.found.stacks.iter().enumerate() {
-            for module in self.library().modules_of(&stack.folder.path) {
-                users.entry(module.to_owned()).or_default().push(index);
-            }
-        }
-        users
-    }
-}
-
-/// Returns whose each folder of OpenTofu files is. Folders of shared snippets are nobody's.
-fn owners(found: &Search) -> BTreeMap<PathBuf, Owner> {
-    let used = found.library.used_as_modules().into_iter().map(Path::to_owned);
-    let modules = used.chain(found.modules.iter().cloned());
-    let mut owners: BTreeMap<PathBuf, Owner> = modules.map(|folder| (folder, Owner::Module)).collect();
-    let stacks = found.stacks.iter().enumerate();
-    owners.extend(stacks.map(|(index, stack)| (stack.folder.path.clone(), Owner::Stack(index))));
-    owners
-}
-
-/// Returns the ids of a folder: its own, or one for each workspace.
-fn ids_of(book: &SettingsBook<'_>, StackFolder { root, folder }: &StackFolder) -> Vec<StackId> {
-    let id = id_of(root, &folder.path);
-    let workspaces = book.settings_for(&id).workspaces;
-    match workspaces.is_empty() {
-        true => vec![id],
-        false => workspaces.keys().map(|name| id.in_workspace(name)).collect(),
     }
 }
 

@@ -37,22 +37,22 @@ impl Folder {
         let entries = tree.entries(path)?;
         let mut folder = Self { path: path.to_path_buf(), ..Self::default() };
         let mut names = BTreeSet::new();
-        for (name, kind) in entries {
-            match name.into_string() {
-                Ok(name) => folder.take(name, kind, tree, &mut names),
-                Err(name) => folder.unreadable_names.push(name.to_string_lossy().into_owned()),
+        for (name, kind) in entries.iter() {
+            match name.to_str() {
+                Some(name) => folder.take(name, *kind, tree, &mut names),
+                None => folder.unreadable_names.push(name.to_string_lossy().into_owned()),
             }
         }
         folder.files = in_reading_order(&names);
         Ok(folder)
     }
 
-    fn take(&mut self, name: String, kind: EntryKind, tree: &dyn Tree, names: &mut BTreeSet<String>) {
-        self.is_run_here |= shows_a_run(&name);
+    fn take(&mut self, name: &str, kind: EntryKind, tree: &dyn Tree, names: &mut BTreeSet<String>) {
+        self.is_run_here |= shows_a_run(name);
         if kind == EntryKind::Folder {
-            self.subfolders.insert(name);
-        } else if is_tofu_file(&name) && (kind == EntryKind::Other || self.take_link(&name, tree)) {
-            names.insert(name);
+            self.subfolders.insert(name.to_owned());
+        } else if is_tofu_file(name) && (kind == EntryKind::Other || self.take_link(name, tree)) {
+            names.insert(name.to_owned());
         }
     }
 

@@ -60,12 +60,12 @@ fn end_of_filling(text: &str) -> Option<usize> {
 
 fn folders_like(tree: &dyn Tree, above: &Path, (start, end): (&str, &str)) -> Vec<PathBuf> {
     let end = end.rsplit(ANYTHING).next().unwrap_or_default();
-    let entries = tree.entries(above).unwrap_or_default().into_iter();
+    let entries = tree.entries(above).unwrap_or_default();
     let fits = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(".");
         !name.starts_with('.') && name.starts_with(start) && name.ends_with(end) && tree.is_folder(path)
     };
-    let mut found: Vec<PathBuf> = entries.map(|(name, _)| above.join(name)).filter(fits).collect();
+    let mut found: Vec<PathBuf> = entries.iter().map(|(name, _)| above.join(name)).filter(fits).collect();
     found.sort();
     found
 }

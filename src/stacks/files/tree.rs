@@ -5,13 +5,17 @@ use std::fs::{self, FileType};
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use nix::libc::O_NONBLOCK;
+
+/// The names in a folder and what they are.
+pub type Entries = Arc<[(OsString, EntryKind)]>;
 
 /// A tree of files, in which paths are absolute.
 pub trait Tree: Sync {
     /// Returns the entries of a folder.
-    fn entries(&self, folder: &Path) -> io::Result<Vec<(OsString, EntryKind)>>;
+    fn entries(&self, folder: &Path) -> io::Result<Entries>;
 
     /// Returns what a link says, where there is one at a path.
     fn link(&self, path: &Path) -> Option<PathBuf>;
@@ -51,15 +55,15 @@ impl EntryKind {
 /// What is said of a pipe, a device or a folder.
 const NO_FILE: &str = "not a regular file";
 
-/// How much room is made for a file before it is read.
-const LARGE: usize = 1 << 20;
+/// How much of a file is read at once.
+const SMALL: usize = 4 << 10;
 
 /// The disk as it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Disk;
 
 impl Tree for Disk {
-    fn entries(&self, folder: &Path) -> io::Result<Vec<(OsString, EntryKind)>> {
+    fn entries(&self, folder: &Path) -> io::Result<Entries> {
         let entry = |entry: io::Result<fs::DirEntry>| {
             let entry = entry?;
             Ok((entry.file_name(), EntryKind::of(entry.file_type()?)))
@@ -80,22 +84,24 @@ impl Tree for Disk {
     }
 
     fn content(&self, file: &Path) -> Result<Vec<u8>, String> {
-        let refused = |error: io::Error| unreadable(file, &error);
-        // A pipe or a device would block or never end.
-        let options = fs::File::options().read(true).custom_flags(O_NONBLOCK).clone();
-        let mut opened = match options.open(file) {
-            // A socket cannot be opened at all.
-            Err(_) if fs::metadata(file).is_ok_and(|found| !found.is_file()) => {
+        let refused = |error: io::Error| match fs::metadata(file) {
+            // A socket cannot be opened, a folder cannot be read.
+            Ok(found) if !found.is_file() => NO_FILE.to_owned(),
+            _ => unreadable(file, &error),
+        };
+        // A pipe would block.
+        let mut opened =
+            fs::File::options().read(true).custom_flags(O_NONBLOCK).open(file).map_err(refused)?;
+        let mut bytes = vec![0; SMALL];
+        let read = opened.read(&mut bytes).map_err(refused)?;
+        bytes.truncate(read);
+        // Most files are small, and this was all of them. Others may be none: a pipe is empty, a device endless.
+        if read == 0 || read == SMALL {
+            if !opened.metadata().map_err(refused)?.is_file() {
                 return Err(NO_FILE.to_owned());
             }
-            opened => opened.map_err(refused)?,
-        };
-        let found = opened.metadata().map_err(refused)?;
-        if !found.is_file() {
-            return Err(NO_FILE.to_owned());
+            opened.read_to_end(&mut bytes).map_err(refused)?;
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default().min(LARGE) + 1);
-        opened.read_to_end(&mut bytes).map_err(refused)?;
         Ok(bytes)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! git is asked in a fixed number of processes while the stacks are read beside it. Begin at [`look`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::base::{Base, find_base};
@@ -12,9 +13,11 @@ use crate::commands::Context;
 use crate::error::{Error, Result};
 use crate::model::is_tofu_file;
 use crate::model::{Project, StackId};
-use crate::process::{Difference, FileKind, Git, Listing};
+use crate::process::{Difference, FileKind, Git};
 use crate::project;
-use crate::stacks::{Affected, Before, Comparison, Earlier, Now, PathChange, Side, SideParts, Survey};
+use crate::stacks::{
+    Affected, Before, Comparison, Earlier, Layout, Now, PathChange, Side, SideParts, Survey,
+};
 
 /// What a change means for the stacks of a project.
 #[derive(Clone, Debug)]
@@ -33,7 +36,7 @@ pub(in crate::commands) struct Looked {
 struct Told {
     base: Base,
     differences: Vec<Difference>,
-    listing: Listing,
+    untracked: Vec<PathBuf>,
 }
 
 /// Finds the stacks that changed since a base.
@@ -50,8 +53,12 @@ pub(in crate::commands) async fn look(
     };
     let told = ask(&git, base, context).await?;
     let mut changes = changes(git.top(), &told);
-    fill(&git, (&told.base.commit, &told.differences), &mut changes, |path| is_always_read(&root, path))
-        .await?;
+    let again = made_again(git.top(), &told.differences, &changes);
+    let is_wanted = |path: &Path| is_always_read(&root, path) || again.contains(path);
+    fill(&git, (&told.base.commit, &told.differences), &mut changes, is_wanted).await?;
+    changes.retain(|path, change| {
+        !again.contains(path) || !is_as_it_was(path, change, &told.differences, git.top())
+    });
     let survey = reading.await.map_err(|error| Error::bug("the stacks were not read").because(error))?;
     let mut notes = Vec::new();
     if told.base.others > 0 {
@@ -80,7 +87,7 @@ impl Looking<'_> {
         mut changes: BTreeMap<PathBuf, PathChange>,
         mut notes: Vec<String>,
     ) -> Result<Looked> {
-        let (disk, found) = survey.parts();
+        let Survey { tree: disk, layout, links } = survey;
         let git_only: Vec<PathChange> = changes.values().cloned().collect();
         let (settings, old_project) = self.earlier_project(&Earlier::new(&disk, &git_only));
         let unclear = old_project.is_err();
@@ -99,11 +106,12 @@ impl Looking<'_> {
         let changes: Vec<PathChange> = changes.into_values().chain(rendered.changes).collect();
         let old_tree = Earlier::new(&disk, &changes);
         let parts = |project, tree| SideParts { project, root: self.root, top: self.git.top(), tree };
-        let links = self.links(&changes);
-        let now = Side::now(parts(self.project, &disk), found).with_links(links.iter().map(PathBuf::as_path));
-        let known = |folder: &Path| old_tree.unchanged(folder, now.library());
-        let before = Side::before(parts(&old_project, &old_tree), &known);
-        let before = before.with_links(links.iter().map(PathBuf::as_path));
+        let moved = changes.iter().filter(|change| change.is_link()).map(|change| &change.path);
+        let links: Vec<&Path> = links.iter().chain(moved).map(PathBuf::as_path).collect();
+        let projects = (&old_project, self.project);
+        let old_layout = Layout::before(projects, self.root, &old_tree, &layout);
+        let now = Side::new(parts(self.project, &disk), layout).with_links(links.iter().copied());
+        let before = Side::new(parts(&old_project, &old_tree), old_layout).with_links(links.iter().copied());
         let affected = Affected::find(&Comparison {
             before: &before,
             old_tree: &old_tree,
@@ -128,13 +136,6 @@ impl Looking<'_> {
         let old = text.and_then(|text| project::parse(&self.project.root, &text).map_err(|_| ()));
         (Some(file), old)
     }
-
-    /// Returns every link that git knows or that changed.
-    fn links(&self, changes: &[PathChange]) -> Vec<PathBuf> {
-        let known = self.told.listing.links.iter().map(|link| self.git.top().join(link));
-        let changed = changes.iter().filter(|change| change.is_link()).map(|change| change.path.clone());
-        known.chain(changed).collect()
-    }
 }
 
 /// Asks git everything that needs no content.
@@ -145,8 +146,8 @@ async fn ask(git: &Git, base: Option<&str>, context: &Context) -> Result<Told> {
             git.differences(&base.commit).await.map_err(|error| or_partial(error, &base.commit))?;
         Ok((base, differences))
     };
-    let ((base, differences), listing) = tokio::try_join!(comparing, git.listing())?;
-    Ok(Told { base, differences, listing })
+    let ((base, differences), untracked) = tokio::try_join!(comparing, git.untracked())?;
+    Ok(Told { base, differences, untracked })
 }
 
 /// Turns what git says into changes; a path may be gone for git and still be there.
@@ -164,7 +165,7 @@ fn changes(top: &Path, told: &Told) -> BTreeMap<PathBuf, PathChange> {
         });
         add(&mut changes, PathChange { path: top.join(path), before, now, because: Vec::new() });
     }
-    for path in &told.listing.untracked {
+    for path in &told.untracked {
         let path = top.join(path);
         let is_repository = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
@@ -190,6 +191,32 @@ fn add(changes: &mut BTreeMap<PathBuf, PathChange>, change: PathChange) {
     }
     if change.now != Now::Nothing {
         known.now = change.now;
+    }
+}
+
+/// Returns what git does not hold any more and does not ignore: taken out of the index, or made again.
+fn made_again(
+    top: &Path,
+    differences: &[Difference],
+    changes: &BTreeMap<PathBuf, PathChange>,
+) -> BTreeSet<PathBuf> {
+    let gone = differences.iter().filter(|difference| difference.now.is_none());
+    let is_there = |path: &PathBuf| changes.get(path).is_some_and(|change| change.now != Now::Nothing);
+    gone.map(|difference| top.join(&difference.path)).filter(is_there).collect()
+}
+
+/// Returns whether a path holds what it held, where git itself does not compare.
+fn is_as_it_was(path: &Path, change: &PathChange, differences: &[Difference], top: &Path) -> bool {
+    let Ok(found) = path.symlink_metadata() else { return false };
+    let below = path.strip_prefix(top).unwrap_or(path);
+    let kind = differences.iter().find(|file| file.path == below).and_then(|file| file.before.as_ref());
+    let was_run = kind.is_some_and(|file| file.kind == FileKind::Executable);
+    match &change.before {
+        Before::Link(target) => std::fs::read_link(path).is_ok_and(|now| now == *target),
+        Before::File(Some(bytes)) if found.is_file() && was_run == (found.mode() & 0o100 != 0) => {
+            std::fs::read(path).is_ok_and(|now| now == **bytes)
+        }
+        _ => false,
     }
 }
 

@@ -173,7 +173,7 @@ impl<'a> RenderSide<'a> {
         while let Some(folder) = open.pop() {
             let path = self.root.join(&folder);
             let entries = self.tree.entries(&path).map_err(crate::error::io("read", &path))?;
-            for (name, kind) in entries {
+            for (name, kind) in entries.iter() {
                 let name = name.to_string_lossy();
                 let below = if folder.is_empty() { name.into_owned() } else { format!("{folder}/{name}") };
                 match kind {

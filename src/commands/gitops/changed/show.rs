@@ -133,8 +133,7 @@ fn paths(looked: &Looked, id: &StackId, project: &Project) -> Vec<String> {
 
 /// Returns a path as it is from the project's root.
 fn shown(path: &Path, project: &Project) -> String {
-    let root = std::fs::canonicalize(&project.root).unwrap_or_else(|_| project.root.clone());
-    relative(&root, path).to_string_lossy().into_owned()
+    relative(&project.root, path).to_string_lossy().into_owned()
 }
 
 /// Returns the way from a folder to a path, both without links and dots.

@@ -150,12 +150,12 @@ async fn moved(
     if share.hold(size, wait.min(GRACE)).await { Ok(share) } else { Err(Refused::Busy) }
 }
 
-/// Adds a chunk; memory is asked for when a body is more than a beginning, since pages that were
-/// never written to cost nothing, but a promise of so many might be refused.
+/// Adds a chunk; memory for the whole is asked for at once where that is little, else when a body is more
+/// than a beginning: pages that were never written to cost nothing, but a promise of many might be refused.
 fn append(kept: &mut Vec<u8>, chunk: &[u8], announced: Option<usize>) -> Result<(), Refused> {
     let size = kept.len() + chunk.len();
     if size > kept.capacity() {
-        let whole = announced.filter(|whole| size > UNCHARGED && *whole >= size);
+        let whole = announced.filter(|whole| *whole >= size && (size > UNCHARGED || *whole <= UNCHARGED));
         let wanted = whole.unwrap_or_else(|| size.max(2 * kept.len()));
         kept.try_reserve_exact(wanted - kept.len()).map_err(|_| Refused::Busy)?;
     }

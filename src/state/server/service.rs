@@ -99,6 +99,8 @@ impl Service {
         F: Future<Output = Result<T>> + Send + 'static,
     {
         let running = Arc::clone(&self.running).read_owned().await;
+        // In a box, since the runtime moves what it is given several times.
+        let change = Box::pin(change);
         let task = tokio::spawn(async move {
             let outcome = change.await;
             drop(running);

@@ -101,3 +101,36 @@ fn is_of_this_machine(folder: &Path) -> bool {
 fn is_of_this_machine(_folder: &Path) -> bool {
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn quick_work_is_done_at_once_after_a_while_and_no_more_after_a_slow_piece() {
+        let work = FileWork { quick: Some(Arc::default()) };
+        let here = thread::current().id();
+        let place = async |bytes| work.run(bytes, || thread::current().id()).await.expect("no panic");
+
+        for _ in 0..IN_A_ROW {
+            assert_ne!(place(0).await, here);
+        }
+        assert_eq!(place(LITTLE).await, here);
+        assert_ne!(place(LITTLE + 1).await, here);
+
+        work.run(0, || thread::sleep(2 * QUICK)).await.expect("no panic");
+        assert_ne!(place(0).await, here);
+    }
+
+    #[tokio::test]
+    async fn where_files_may_be_elsewhere_nothing_is_done_at_once() {
+        let work = FileWork { quick: None };
+        let here = thread::current().id();
+
+        for _ in 0..=IN_A_ROW {
+            assert_ne!(work.run(0, || thread::current().id()).await.expect("no panic"), here);
+        }
+    }
+}

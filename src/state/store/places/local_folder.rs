@@ -55,6 +55,8 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
+    use object_store::ObjectStoreExt as _;
+
     use super::*;
 
     fn mode_of(path: &Path) -> u32 {
@@ -79,6 +81,19 @@ mod tests {
         open(home.path()).expect("a usable folder");
 
         assert_eq!(mode_of(home.path()), 0o755);
+    }
+
+    #[tokio::test]
+    async fn a_folder_that_somebody_removed_is_made_again_and_belongs_to_its_owner_alone() {
+        let home = tempfile::tempdir().expect("a usable folder");
+        let store = open(home.path()).expect("a usable folder");
+        let put = async |key: &str| store.quick.put(&key.into(), "x".into()).await.expect("stored");
+
+        put("a/b/1").await;
+        fs::remove_dir_all(home.path().join("a")).expect("a folder");
+        put("a/b/2").await;
+
+        assert_eq!([mode_of(&home.path().join("a")), mode_of(&home.path().join("a/b"))], [0o700, 0o700]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::pending_plan::{PendingPlan, PendingPlans, pending_where};
 use super::side_by_side::{TurnEnd, work_through};
 use crate::engine::calls::Stop;
 use crate::engine::plan::SavedPlans;
-use crate::engine::stack::{Found, Planned, StackLife, Upstream};
+use crate::engine::stack::{FoundPlan, Planned, StackLife, Upstream};
 use crate::error::Error;
 use crate::model::{StackReport, StackResult, StackRun};
 
@@ -133,7 +133,7 @@ impl StackLife<'_> {
     /// Says how the stack stands while nothing of this run is applied.
     async fn standing(self) -> CheckedPlan {
         let saved = SavedPlans::at(&self.options.plans_dir);
-        if let Found::Nothing(why) = self.find_saved(&saved)? {
+        if let FoundPlan::Nothing(why) = self.find_saved(&saved)? {
             let is_done = self.is_done(&saved).await?;
             return Ok(if is_done { SavedPlanState::Done } else { SavedPlanState::Unplanned(why) });
         }

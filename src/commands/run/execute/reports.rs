@@ -1,4 +1,4 @@
-//! What a run is reported with, and in which words it can be gone on with.
+//! The reports of a run, and the words with which its stacks can be chosen again.
 
 use super::request::Request;
 use crate::commands::loaded_project::LoadedProject;
@@ -13,7 +13,7 @@ use crate::report::{
 use crate::tofu::call::PlanMode;
 use crate::trust::UserKey;
 
-/// Makes everything that listens to a run.
+/// Makes all reports of a run.
 pub fn reports(
     loaded: &LoadedProject,
     plan: &RunPlan,

@@ -12,7 +12,7 @@
 //! | [`backends`] | how the state of a stack is reached, whatever its backend |
 //! | [`bug`] | what a person sees when this program is wrong |
 //! | [`cli`] | global flags, the list of commands, arguments → exit code |
-//! | [`commands`] | one file a command: its arguments and the story it tells |
+//! | [`commands`] | the commands in rooms by theme, a file each: arguments, and one function that reads as the flow |
 //! | [`error`] | the one error: kinds → exit codes, facts, hints |
 //! | [`inventory`] | the machines in states, as an inventory for Ansible and ssh |
 //! | [`lint`] | judges files by the rules for modules, providers, states, secrets |

@@ -263,3 +263,20 @@ fn first_bundle(lab: &Lab, artifacts: &str) -> PathBuf {
     let folder: &Path = &lab.bare.with_file_name(artifacts);
     folder.join("infra-0/infra.bundle")
 }
+
+#[test]
+fn a_plan_that_has_expired_is_an_error_and_no_reason_to_plan_anew() {
+    let lab = Lab::new();
+    let server = Artifacts::start();
+    let head = lab.propose("more", "infrastructure/02-apps/two/main.tf", &stack("more"));
+    let (before, after) = lab.squash("more");
+    std::fs::create_dir_all(lab.bare.with_file_name("old/infra-0")).unwrap();
+    server.merged(&after, &head);
+    server.succeeded("pull_request", &head, &lab.bare.with_file_name("old"));
+    server.expire();
+
+    let ended = lab.merge("none", &server, (&before, &after));
+
+    assert!(!ended.succeeded && ended.log.contains("has expired"), "{}", ended.log);
+    lab.lab.run("plan two --detailed-exitcode").exits(2);
+}

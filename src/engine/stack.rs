@@ -21,6 +21,6 @@ pub use init::is_prepared_by;
 pub(super) use init::{init_stack, init_whatever_is_selected};
 pub(super) use life::{Planned, ShownPlan, StackLife, Upstream};
 pub(super) use prepared::{bare_run, prepared};
-pub(super) use saved_plans::Found;
+pub(super) use saved_plans::FoundPlan;
 pub(super) use shown_plan::Comparison;
 pub use tofu_workspaces::{data_folder, workspace_folder};

@@ -2,8 +2,9 @@
 //!
 //! A killed `infra` can tell its child nothing, and a tofu without a parent would go on
 //! changing machines while nobody can save its state. Linux has a parent-death signal,
-//! but it fires once for every thread of a dying parent, and tofu takes the second signal
-//! for "stop at once". Nor may the child's output go nowhere: writing to a broken stdout
+//! but it fires once for every thread of a dying parent (<https://github.com/golang/go/issues/27505>), and
+//! tofu takes the second signal for "stop at once"
+//! (<https://github.com/gruntwork-io/terragrunt/pull/2559>). Nor may the child's output go nowhere: writing to a broken stdout
 //! kills a Go program before it can save its state, and a full pipe stops it for ever.
 //!
 //! So a tiny shell stands beside each child. It waits for a word on a pipe; if the pipe

@@ -23,7 +23,7 @@ use crate::error::{Result, io};
 use crate::model::Environment;
 
 /// The folder inside in which the editor works; beside it lies the record.
-const DESK: &str = "text";
+const TEXT_FOLDER: &str = "text";
 
 /// A folder with plaintext in it, shredded on drop.
 #[derive(Debug)]
@@ -56,14 +56,14 @@ impl EditFolder {
         // From here on a failure drops the folder, and that shreds it.
         let folder = Self { dir, record, on_drop: OnDrop::Shred };
         folder.record.write(&folder.dir)?;
-        new_dir(&folder.dir.join(DESK))?;
+        new_dir(&folder.dir.join(TEXT_FOLDER))?;
         new_file(&folder.path(), plaintext)?;
         Ok(folder)
     }
 
     /// Returns the file to edit.
     pub fn path(&self) -> PathBuf {
-        self.dir.join(DESK).join(self.record.file_name())
+        self.dir.join(TEXT_FOLDER).join(self.record.file_name())
     }
 
     /// Returns the encrypted file that this is the plaintext of.

@@ -2,7 +2,8 @@
 //! this user's key into values of `TF_ENCRYPTION`.
 //!
 //! OpenTofu keeps how a key was derived under the name of its provider, and refuses one
-//! name for two passphrases. So each passphrase gets a name of its own, always the same.
+//! name for two passphrases (<https://opentofu.org/docs/language/state/encryption/>). So each passphrase gets
+//! a name of its own, always the same.
 //! Begin at [`StateKey`].
 
 use std::fmt::Write as _;

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The version that is installed when `infra.yaml` names none.
 pub const PIN: Version = Version::new(1, 12, 6);
 
-/// The oldest version that is run: before it, Ctrl-C left the lock of an http state held.
+/// The oldest version that is run: before it, Ctrl-C left the lock of an http state held
+/// (<https://github.com/opentofu/opentofu/issues/3624>).
 pub const FLOOR: Version = Version::new(1, 11, 3);
 
 /// Which of the two programs a binary is.

@@ -1,5 +1,7 @@
 //! A workflow file as a forge reads it.
 
+#![allow(dead_code, reason = "each test file uses its own part")]
+
 use std::path::Path;
 
 use serde_json::Value;

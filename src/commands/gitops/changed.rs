@@ -8,6 +8,8 @@ mod render_inputs;
 mod rendering;
 mod show;
 
+use std::num::NonZeroUsize;
+
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
@@ -35,6 +37,7 @@ use crate::stacks::Selection;
 ///   infra changed --base v1.4 --json    for a matrix of a CI system
 ///   infra changed --why k8s-prod        the paths, and the modules on the way
 ///   infra plan --changed                plan these stacks
+///   infra changed --matrix              a list of jobs for a workflow
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct ChangedArgs {
@@ -47,6 +50,10 @@ pub struct ChangedArgs {
     /// Print as JSON
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
+    /// Print one line of JSON for the jobs of a CI system: at most N, each the names of its stacks, one a line
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "100",
+          conflicts_with_all = ["json", "why"], help_heading = OUTPUT)]
+    matrix: Option<NonZeroUsize>,
 }
 
 /// Runs the command.
@@ -55,6 +62,7 @@ pub async fn run(args: &ChangedArgs, context: &Context) -> Result<Exit> {
     let looked = look(&project, args.base.as_deref(), context).await?;
     match &args.why {
         Some(name) => why(name, &looked, &project, args, context)?,
+        None if args.matrix.is_some() => show::matrix(&looked, args.matrix, context),
         None if args.json => show::json(&looked, &project, context),
         None => show::list(&looked, &project, context),
     }

@@ -11,7 +11,7 @@ use crate::stacks;
 use crate::stacks::Selection;
 
 impl LoadedProject {
-    /// Returns the chosen stacks; one that is not chosen but meant is told from several.
+    /// Returns the chosen stacks; tells a person in a folder of stacks that `--all` is more than those.
     pub fn choose(&self, args: &StackArgs, context: &Context) -> Result<Vec<StackId>> {
         self.tell_narrower(args, context);
         self.select(&args.selection(), context)

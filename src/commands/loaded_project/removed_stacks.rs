@@ -38,7 +38,7 @@ pub async fn warn_of_removed(session: &Session, renamed: &BTreeSet<StackId>) -> 
     Ok(())
 }
 
-/// Tells of stacks that cannot be destroyed as they were last applied, because nobody knows how that was.
+/// Tells of stacks that cannot be destroyed as they were last applied, because no copy of their files exists.
 pub fn tell_lost(lost: &[StackId], context: &Context) {
     for id in lost {
         context.terminal.alert(&format!("warning: {}", lost_words(id)));
@@ -47,7 +47,7 @@ pub fn tell_lost(lost: &[StackId], context: &Context) {
     }
 }
 
-/// Says what is left of a stack whose files nobody has.
+/// Returns the words for a stack of which only the state is left.
 fn lost_words(id: &StackId) -> String {
     format!("`{id}`: removed from the tree, but not destroyed, and there is no copy of its files")
 }
@@ -75,7 +75,7 @@ impl LoadedProject {
         self.with_session(context, purpose, async |session| Ok(engine::lost_stacks(session).await)).await
     }
 
-    /// Takes in stacks that are gone from the tree, as they were last applied.
+    /// Adds stacks that are gone from the tree, as they were last applied.
     pub fn include(&mut self, removed: Vec<RemovedStack>) {
         if removed.is_empty() {
             return;
@@ -92,15 +92,15 @@ impl LoadedProject {
         self.connect_to(&gone);
     }
 
-    /// Adds the edges of stacks that stood on ones that are gone now when they were last applied:
-    /// their files can no longer say it.
+    /// Adds the dependencies on stacks that are gone now, as they were when a stack was last applied: its files
+    /// no longer name them.
     fn connect_to(&mut self, gone: &[StackId]) {
         let before = self.stacks.clone();
         for stack in self.stacks.iter_mut().filter(|stack| !gone.contains(&stack.id)) {
             let edges = engine::recorded_edges(&self.project, &stack.id);
             stack.depends_on.extend(edges.into_iter().filter(|id| gone.contains(id)));
         }
-        // Edges of long ago may contradict those of today, which count.
+        // Old dependencies may contradict those of today, which count.
         if !stacks::acyclic(&self.stacks) {
             self.stacks = before;
         }

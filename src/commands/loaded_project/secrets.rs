@@ -55,7 +55,7 @@ impl LoadedProject {
         }
         let prompt = passphrase_prompt(context.asking());
         let keyring = self.trusted_keyring(context, &stacks, items, &prompt).await?;
-        // Of a stack that only feeds others nothing but its outputs is wanted.
+        // Of a stack that only gives values to others, only the outputs are needed.
         let unopened = |id: &StackId| match purpose.stacks.contains(id) {
             true => purpose.unopened,
             false => Unopened::LeftOut,
@@ -63,8 +63,8 @@ impl LoadedProject {
         engine::load_secrets(&keyring, &self.project, &stacks, unopened).await
     }
 
-    /// Opens the files of stacks whose modules depend on variables, where that takes no question; what
-    /// stays shut is left to tofu to miss.
+    /// Opens the files of stacks whose modules depend on variables, where that takes no question; tofu
+    /// tells what is missing.
     async fn secrets_at_hand(
         &self,
         context: &Context,
@@ -128,7 +128,7 @@ impl LoadedProject {
         unopened: Unopened,
     ) -> Result<BTreeMap<StackId, StackSecrets>> {
         let prompt = passphrase_prompt(context.asking());
-        // Whoever opens them goes on to ask where the states are.
+        // The caller asks afterwards where the states are.
         let items = trust::credential_file_items(&self.project, stacks, &context.env)?;
         let keyring = self.trusted_keyring(context, stacks, items, &prompt).await?;
         let secrets = engine::load_secrets(&keyring, &self.project, stacks, |_| unopened).await?;
@@ -169,7 +169,7 @@ impl LoadedProject {
     }
 }
 
-/// Tells which files stayed shut where no session tells it.
+/// Tells which files were not opened, where no session tells it.
 fn tell_left_out(secrets: &BTreeMap<StackId, StackSecrets>, context: &Context) {
     // There each is a finding of its own.
     if context.command == "doctor" {
@@ -194,7 +194,7 @@ async fn open_each(
     }
     match loaded.secrets_of(context, stacks, Unopened::Ends).await {
         Ok(all) => return all.into_iter().map(|(id, secrets)| (id, Ok(secrets))).collect(),
-        // Whoever said no is not asked again for every stack.
+        // A person who said no is not asked again for every stack.
         Err(error) if error.label() == Some(UNTRUSTED) => {
             return stacks.iter().map(|stack| (stack.id.clone(), Err(error.clone()))).collect();
         }
@@ -202,7 +202,7 @@ async fn open_each(
     }
     let mut opened = BTreeMap::new();
     for stack in stacks {
-        // What stays shut may be nothing that its backend asks for.
+        // The backend may not need what could not be opened.
         match loaded.secrets_of(context, &[stack], Unopened::LeftOut).await {
             Ok(own) => opened.extend(own.into_iter().map(|(id, secrets)| (id, Ok(secrets)))),
             Err(error) => drop(opened.insert(stack.id.clone(), Err(error))),

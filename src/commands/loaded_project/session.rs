@@ -27,7 +27,7 @@ pub struct Purpose<'a> {
     pub at_once: Option<usize>,
     /// What the command line gives to variables.
     pub given: &'a [GivenItem],
-    /// What becomes of it when an encrypted file stays shut.
+    /// What happens if an encrypted file cannot be opened.
     pub unopened: Unopened,
     /// What the user wrote after `--`.
     pub extra: &'a [String],
@@ -40,12 +40,12 @@ impl<'a> Purpose<'a> {
         Self { stacks, state, run_id: None, at_once: None, given: &[], unopened, extra: &[] }
     }
 
-    /// Returns the purpose of a command that looks into states: what cannot be had is left to tofu to miss.
+    /// Returns the purpose of a command that reads states: it goes on without secrets that cannot be opened.
     pub fn reading(stacks: &'a [StackId]) -> Self {
         Self { unopened: Unopened::LeftOut, ..Self::states_of(stacks) }
     }
 
-    /// Returns the purpose of a command that writes states, but evaluates no more than a look at them.
+    /// Returns the purpose of a command that writes states, but evaluates only what reading them needs.
     pub fn editing(stacks: &'a [StackId]) -> Self {
         Self { unopened: Unopened::LeftOutOfWriting, ..Self::states_of(stacks) }
     }

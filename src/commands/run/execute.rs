@@ -1,5 +1,5 @@
-//! A run over stacks, from the choice to the exit code: the way that `init`, `validate`,
-//! `plan`, `apply`, `destroy` and `up` share.
+//! A run over stacks from the request to the exit code, as all commands of this room share it: resolve, check,
+//! open, run, report. Begin at [`execute`].
 
 mod begin;
 mod bundles;
@@ -82,7 +82,7 @@ pub async fn look_again(mut request: Request, run_id: &str, context: &Context) -
     report
 }
 
-/// Prints what would be run; what a run would refuse is refused.
+/// Prints what would be run, and refuses what the run would refuse.
 async fn print(prepared: &Prepared, request: &Request, context: &Context) -> Result<Exit> {
     let Prepared { loaded, chosen, plan, dependent_stacks, .. } = prepared;
     dependent_stacks.check_dry(loaded, request, chosen, context).await?;

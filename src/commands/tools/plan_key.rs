@@ -1,6 +1,7 @@
 //! `infra plan-key KEY`: by this command tofu gets the key of saved plans. Not for people.
 //!
-//! It speaks the protocol of tofu's key provider `external`: a heading, then what tofu knows
+//! It speaks the protocol of tofu's key provider `external`
+//! (<https://opentofu.org/docs/language/state/encryption/>): a heading, then what tofu knows
 //! of the plan on stdin, then the keys. It runs with every call of tofu that writes or reads
 //! a plan, so it starts nothing else of this program.
 

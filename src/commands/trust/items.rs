@@ -30,7 +30,7 @@ use crate::stacks::SettingsBook;
 use crate::tofu;
 use crate::trust::{TrustItem, TrustItemKind};
 
-/// Settings of tofu's command line that a tree may bring.
+/// Configuration files of tofu's command line that a repository may bring.
 const CLI_CONFIGS: [&str; 2] = [".terraformrc", ".tofurc"];
 
 /// Returns everything that the project brings.
@@ -64,7 +64,7 @@ pub fn plugin_items(project: &Project) -> Result<Vec<TrustItem>> {
     }
     let settings = resolve(&project.root, &project.configure)?;
     let found = match plugin::find(&project.root, &settings) {
-        // One that nobody counts on and that cannot be found matters to nobody.
+        // A plugin that the settings do not ask for may be missing.
         Err(_) if project.configure.python_plugins.is_none() => None,
         found => found?,
     };
@@ -113,7 +113,7 @@ fn variables(project: &Project, stacks: &[&Stack]) -> Vec<TrustItem> {
 
 /// Settings of tofu's command line in the tree: they can name programs and where providers come from.
 ///
-/// A file that the caller's `TF_CLI_CONFIG_FILE` names is the caller's word.
+/// A file that the caller's `TF_CLI_CONFIG_FILE` names is the caller's own choice.
 fn cli_configs(project: &Project, stacks: &[&Stack]) -> Result<Vec<TrustItem>> {
     let folders = stacks.iter().map(|stack| project.root.join(&stack.path));
     let folders: BTreeSet<PathBuf> = folders.chain([project.root.clone()]).collect();
@@ -125,7 +125,7 @@ fn cli_configs(project: &Project, stacks: &[&Stack]) -> Result<Vec<TrustItem>> {
     paths.filter(|path| path.is_file()).map(item).collect()
 }
 
-/// What opens files and states: keys outside of the project that its encrypted files need, the program
+/// Returns what opens files and states: keys outside of the project that its encrypted files need, the program
 /// that prints their password, and programs that stacks name for the keys of their states.
 pub fn key_items(project: &Project, stacks: &[&Stack], keyring: &Keyring<'_>) -> Result<Vec<TrustItem>> {
     let mut items = key_programs(project, stacks)?;

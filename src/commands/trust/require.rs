@@ -11,9 +11,9 @@ use crate::model::{Project, quoted};
 use crate::report::{Asking, Terminal, Tone, confirm};
 use crate::trust::{Consent, Consents, TrustItem, TrustItemKind, TrustWord, UNTRUSTED};
 
-/// Goes on only if the project is trusted with what is needed now.
+/// Returns an error unless the project is trusted with what is needed now.
 ///
-/// Whoever is asked is asked about everything that the project brings, so that the next
+/// A person is asked about everything that the project brings, so that the next
 /// command does not ask again.
 pub async fn require(project: &Project, needed: Vec<TrustItem>, context: &Context) -> Result<()> {
     let open = untrusted(&project.root, needed, context)?;
@@ -34,7 +34,7 @@ pub async fn require(project: &Project, needed: Vec<TrustItem>, context: &Contex
     Ok(())
 }
 
-/// Returns which of the items nobody said yes to yet.
+/// Returns the items without a yes.
 pub fn untrusted(root: &Path, needed: Vec<TrustItem>, context: &Context) -> Result<Vec<TrustItem>> {
     if needed.is_empty() || context.trust.covers(root) {
         return Ok(Vec::new());
@@ -47,7 +47,7 @@ pub fn uncovered(items: Vec<TrustItem>, consent: Option<&Consent>) -> Vec<TrustI
     items.into_iter().filter(|item| !consent.is_some_and(|consent| consent.covers(item))).collect()
 }
 
-/// Waits for an answer; a request to stop is none.
+/// Waits for an answer; a request to stop is an error.
 pub async fn answered(context: &Context, answer: impl Future<Output = bool>) -> Result<bool> {
     let mut interrupts = context.interrupts.clone();
     let before = interrupts.count();
@@ -61,7 +61,7 @@ pub async fn answered(context: &Context, answer: impl Future<Output = bool>) -> 
     }
 }
 
-/// Without a home nothing was ever said.
+/// Returns the consent for a project; `None` without a home folder, where none can be kept.
 fn known(root: &Path, context: &Context) -> Result<Option<Consent>> {
     match Consents::of(&context.env) {
         Ok(consents) => consents.about(root),
@@ -69,7 +69,7 @@ fn known(root: &Path, context: &Context) -> Result<Option<Consent>> {
     }
 }
 
-/// Told even when quiet: nobody can say yes to what was not named.
+/// Shows the items, even with `--quiet`: a yes needs to know what it is about.
 fn show(terminal: &Terminal, project: &Project, items: &[TrustItem], consent: Option<&Consent>) {
     let root = project.root.display();
     let only_keys = items.iter().all(|item| item.kind == TrustItemKind::Key);
@@ -81,12 +81,12 @@ fn show(terminal: &Terminal, project: &Project, items: &[TrustItem], consent: Op
     }
 }
 
-/// Says that an item is not what was said yes to.
+/// Returns a remark if the item has changed since the yes.
 fn since(item: &TrustItem, consent: Option<&Consent>) -> &'static str {
     if consent.is_some_and(|consent| consent.knows(item)) { " (changed since your yes)" } else { "" }
 }
 
-/// A yes that cannot be kept still holds for this call.
+/// Keeps the yes; if that fails, it still holds for this call.
 fn remember(project: &Project, items: &[TrustItem], context: &Context) {
     let kept = Consents::of(&context.env)
         .and_then(|consents| consents.allow(&project.root, items, context.clock.now()));

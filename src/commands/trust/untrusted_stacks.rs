@@ -1,5 +1,5 @@
-//! Stacks that bring something of their own that nobody said yes to: where nobody can be asked,
-//! they end alone, and all others run.
+//! Stacks that bring something untrusted: where no person can be asked, only they fail, and all other
+//! stacks run.
 //!
 //! What the whole project brings is not decided here: it is asked about, or refused, in `require`.
 
@@ -18,7 +18,7 @@ use crate::trust::{TrustItem, UNTRUSTED};
 /// Returns why stacks must not run, while others may: they bring something untrusted, or take values from a
 /// stack that does.
 ///
-/// Nothing where somebody can be asked, or where no stack would be left: then one answer holds for all.
+/// Empty where a person can be asked, or where no stack would be left: then one answer holds for all.
 pub async fn untrusted_stacks(
     loaded: &LoadedProject,
     chosen: &[StackId],

@@ -15,7 +15,7 @@ use super::side_by_side::{TurnEnd, work_through};
 use crate::engine::bundle::BundleUse;
 use crate::engine::calls::{Retries, Stop};
 use crate::engine::plan::SavedPlans;
-use crate::engine::stack::{Found, Planned, StackLife, Upstream};
+use crate::engine::stack::{FoundPlan, Planned, StackLife, Upstream};
 use crate::error::Error;
 use crate::model::{StackId, StackReport, StackResult, StackRun};
 
@@ -178,7 +178,7 @@ impl StackLife<'_> {
             };
         }
         let saved = SavedPlans::at(&self.options.plans_dir);
-        if let Found::Nothing(why) = self.find_saved(&saved)? {
+        if let FoundPlan::Nothing(why) = self.find_saved(&saved)? {
             let is_done = self.is_done(&saved).await?;
             return Ok(if is_done { SavedPlanState::Done } else { SavedPlanState::Unplanned(why) });
         }

@@ -89,7 +89,8 @@ impl StackLife<'_> {
         self.step(Step::Apply);
         let inputs = self.inputs().await?;
         let path = plans.plan_path(id);
-        // Terraform refuses variables beside a plan, and has none that the plan lacks.
+        // Terraform refuses variables beside a plan (https://github.com/hashicorp/terraform/issues/36181), and
+        // has none that the plan lacks.
         let takes_variables = self.session.tofu.flavour == Flavour::OpenTofu;
         let variables = match takes_variables {
             true => sources_with(self.session, self.run, &inputs, &self.given_for(&planned.record)),

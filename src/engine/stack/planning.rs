@@ -1,11 +1,13 @@
-//! Making a plan: tofu runs, what it says is masked, and the plan is kept with what it was
-//! made from.
+//! Making a plan, or taking up a saved one: tofu runs, what it says is masked, and the plan is kept
+//! with what it was made from.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::life::{Planned, Reviewed, StackLife};
+use super::life::{Planned, Reviewed, ShownPlan, StackLife, Upstream};
+use super::saved_plans::FoundPlan;
+use super::staleness::Staleness;
 use super::state_mark::state_mark;
 use crate::engine::bundle::BundleUse;
 use crate::engine::calls::{
@@ -35,6 +37,38 @@ enum PlanEnd {
 }
 
 impl StackLife<'_> {
+    /// Takes up a saved plan that still fits, or makes one that only this run knows.
+    pub async fn plan_or_take_saved(self, upstream: Upstream) -> Result<Planned, Stop> {
+        self.check_unsaved_state().await?;
+        if let BundleUse::Apply(bundles) = &self.options.bundle {
+            return self.plan_again(bundles).await;
+        }
+        let saved = SavedPlans::at(&self.options.plans_dir);
+        let (record, foreign) = match self.find_saved(&saved)? {
+            FoundPlan::Own(record) => (*record, false),
+            FoundPlan::Foreign(record) => (*record, true),
+            FoundPlan::Nothing(_) if self.is_strict() => {
+                let error = Error::failed(format!("`{}` has no saved plan any more", self.run.stack.id));
+                return Err(error.hint(self.way_to_plans(None)).into());
+            }
+            FoundPlan::Nothing(why) => {
+                why.into_iter().for_each(|why| self.tell_ignored(why));
+                return self.plan_privately().await;
+            }
+        };
+        self.init(self.options.init, &[]).await?;
+        match self.staleness(&saved, &record).await? {
+            Staleness::Fresh if foreign => self.show_foreign(saved, record).await,
+            Staleness::Fresh => self.take(saved, record).await,
+            // What was reviewed said that this value would change.
+            Staleness::Inputs if upstream == Upstream::Applied => {
+                let shown_before = Some(ShownPlan { record, plans: saved });
+                Ok(Planned { shown_before, ..self.plan_privately().await? })
+            }
+            stale => self.replace(&record, &stale.words()).await,
+        }
+    }
+
     /// Makes a plan and saves it for review.
     pub async fn plan(self) -> Result<Planned, Stop> {
         self.warn_of_unsaved_state().await;

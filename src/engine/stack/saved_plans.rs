@@ -5,20 +5,19 @@
 
 use serde_json::Value;
 
-use super::life::{Planned, Reviewed, ShownPlan, StackLife, Upstream};
-use super::staleness::Staleness;
+use super::life::{Planned, Reviewed, StackLife};
 use crate::engine::bundle::BundleUse;
 use crate::engine::calls::{Stop, successful};
 use crate::engine::plan::{PlanRecord, SavedPlans, Verdict, stale, untrusted};
 use crate::engine::run::Approval;
 use crate::engine::variables::giving_variables;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{ChangeDetail, Safe, quoted};
 use crate::tofu::call;
 use crate::tofu::call::PlanMode;
 
 /// What there is of a stack in the folder of saved plans.
-pub enum Found {
+pub enum FoundPlan {
     /// A plan that this user made, or trusts.
     Own(Box<PlanRecord>),
     /// A plan of somebody else, about whom a person is to be asked.
@@ -33,40 +32,8 @@ impl StackLife<'_> {
         self.options.approval == Approval::Saved
     }
 
-    /// Takes up a saved plan that still fits, or makes one that only this run knows.
-    pub async fn plan_or_take_saved(self, upstream: Upstream) -> Result<Planned, Stop> {
-        self.check_unsaved_state().await?;
-        if let BundleUse::Apply(bundles) = &self.options.bundle {
-            return self.plan_again(bundles).await;
-        }
-        let saved = SavedPlans::at(&self.options.plans_dir);
-        let (record, foreign) = match self.find_saved(&saved)? {
-            Found::Own(record) => (*record, false),
-            Found::Foreign(record) => (*record, true),
-            Found::Nothing(_) if self.is_strict() => {
-                let error = Error::failed(format!("`{}` has no saved plan any more", self.run.stack.id));
-                return Err(error.hint(self.way_to_plans(None)).into());
-            }
-            Found::Nothing(why) => {
-                why.into_iter().for_each(|why| self.tell_ignored(why));
-                return self.plan_privately().await;
-            }
-        };
-        self.init(self.options.init, &[]).await?;
-        match self.staleness(&saved, &record).await? {
-            Staleness::Fresh if foreign => self.show_foreign(saved, record).await,
-            Staleness::Fresh => self.take(saved, record).await,
-            // What was reviewed said that this value would change.
-            Staleness::Inputs if upstream == Upstream::Applied => {
-                let shown_before = Some(ShownPlan { record, plans: saved });
-                Ok(Planned { shown_before, ..self.plan_privately().await? })
-            }
-            stale => self.replace(&record, &stale.words()).await,
-        }
-    }
-
     /// Finds the plan of the stack and says whether it counts.
-    pub fn find_saved(self, saved: &SavedPlans) -> Result<Found> {
+    pub fn find_saved(self, saved: &SavedPlans) -> Result<FoundPlan> {
         let id = &self.run.stack.id;
         let record = match saved.load(id) {
             Err(error) if self.is_strict() => return Err(error.hint(self.way_to_plans(None))),
@@ -76,19 +43,19 @@ impl StackLife<'_> {
             }
             Ok(record) => record,
         };
-        let Some(record) = record else { return Ok(Found::Nothing(None)) };
+        let Some(record) = record else { return Ok(FoundPlan::Nothing(None)) };
         match self.provenance(saved).verdict(&record, &self.run.stack) {
-            Verdict::Take => Ok(Found::Own(Box::new(record))),
-            Verdict::Ask if self.options.has_person => Ok(Found::Foreign(Box::new(record))),
+            Verdict::Take => Ok(FoundPlan::Own(Box::new(record))),
+            Verdict::Ask if self.options.has_person => Ok(FoundPlan::Foreign(Box::new(record))),
             Verdict::Ask | Verdict::Refuse => {
                 Err(untrusted(id, saved).hint(self.way_to_plans(Some(&record))))
             }
-            Verdict::Ignore(why) => Ok(Found::Nothing(Some(why))),
+            Verdict::Ignore(why) => Ok(FoundPlan::Nothing(Some(why))),
         }
     }
 
     /// Takes a plan that still fits exactly as it is.
-    async fn take(self, saved: SavedPlans, mut record: PlanRecord) -> Result<Planned, Stop> {
+    pub(super) async fn take(self, saved: SavedPlans, mut record: PlanRecord) -> Result<Planned, Stop> {
         // One that was asked for a part of the stack says nothing about the rest.
         if record.is_empty() && self.asks_for_more_than(&record) && !self.is_strict() {
             return self.plan_privately().await;
@@ -118,7 +85,7 @@ impl StackLife<'_> {
     }
 
     /// Refuses a plan that does not fit any more, or tells that and plans again.
-    async fn replace(self, record: &PlanRecord, reason: &str) -> Result<Planned, Stop> {
+    pub(super) async fn replace(self, record: &PlanRecord, reason: &str) -> Result<Planned, Stop> {
         if self.is_strict() {
             let error = stale(&self.run.stack.id, reason);
             return Err(error.hint(self.way_to_plans(Some(record))).into());

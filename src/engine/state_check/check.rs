@@ -1,6 +1,6 @@
 //! Whether the states of stacks are where they are looked for, before tofu starts.
 //!
-//! tofu takes a place without a state for a world without machines, and plans to make them
+//! tofu takes a place without a state for an infrastructure without machines, and plans to make them
 //! all. `infra.lock`, the old places on this machine and the marks beside the states tell
 //! whether that is so. What cannot be told is an error, never "no state". Nothing is moved
 //! here, and no place is asked over the network that only `infra.lock` names. Begin at

@@ -206,7 +206,7 @@ enum Found {
     Nothing,
     File(Vec<u8>, u32),
     Folder,
-    /// A link, or something stranger.
+    /// A link, or a special file such as a device.
     Other,
     /// A file where a folder would have to be.
     Below(PathBuf),

@@ -2,7 +2,7 @@
 //!
 //! From the outside in: the request is noted, a page of a foreign site is refused, the caller logs
 //! in, the handler answers. The health and the counters need no login. A path without a route is
-//! refused after the login, so that the answer tells a stranger nothing about the paths that exist.
+//! refused after the login, so that the answer tells nothing to an unknown client about the paths that exist.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -54,7 +54,7 @@ pub async fn ask_version(request: &LocateRequest<'_>, path: &Path) -> Result<Ide
 }
 
 /// Runs a call, again if the file is busy: a child that another task forks at the wrong moment
-/// holds a freshly written binary open until it execs.
+/// holds a freshly written binary open until it execs (<https://github.com/golang/go/issues/22315>).
 async fn capture_when_free(request: &LocateRequest<'_>, call: Invocation) -> Result<Captured> {
     for _ in 0..BUSY_TRIES {
         match process::capture(call.clone(), request.interrupts).await {

@@ -6,7 +6,8 @@ use crate::tofu::{Flavour, Tofu};
 /// How a tofu tells what it does to a machine while a person can still read it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Narration {
-    /// Text on stdout, messages on a pipe of their own (`-json-into`, from 1.12).
+    /// Text on stdout, messages on a pipe of their own: `-json-into`, from 1.12
+    /// (<https://opentofu.org/blog/dual-command-output-streams>).
     Both,
     /// Messages on stdout only (`-json`).
     MessagesOnly,

@@ -1,6 +1,7 @@
 //! Builds OpenTofu from its Go module where the release cannot be reached.
 //!
-//! The module's `go.mod` replaces a dependency, so `go install MODULE@VERSION` refuses it.
+//! The module's `go.mod` replaces a dependency, so `go install MODULE@VERSION` refuses it
+//! (<https://github.com/golang/go/issues/44840>).
 //! Instead the module is downloaded, which Go verifies against its checksum database, and
 //! built inside the read-only module cache with copies of `go.mod` and `go.sum` that Go
 //! may write. Begin at [`build`].

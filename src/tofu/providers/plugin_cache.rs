@@ -1,9 +1,9 @@
 //! One cache of providers for all stacks of a run, so that a provider is downloaded and
 //! stored once.
 //!
-//! Only where it is safe and the user decided nothing else: side by side one cache is sound
-//! since OpenTofu 1.12.2, unless packages come as folders from a mirror on this disk, and
-//! a cache of the user's own comes first. Where the user says from which mirror providers
+//! Only where it is safe and the user decided nothing else. Several `tofu init` may use one cache at the
+//! same time since OpenTofu 1.12.2, unless packages come as folders from a mirror on this disk; a cache
+//! of the user's own comes first. Where the user says from which mirror providers
 //! come, that mirror has a cache of its own: another one may hold another package under
 //! the same name and version.
 
@@ -20,6 +20,9 @@ use crate::tofu::{Flavour, Tofu};
 const VARIABLE: &str = "TF_PLUGIN_CACHE_DIR";
 
 /// The first version in which several `init` may share a cache at once.
+///
+/// OpenTofu locks the cache since <https://github.com/opentofu/opentofu/pull/1878>, and 1.12.1 could block
+/// itself by that: <https://github.com/gruntwork-io/terragrunt/issues/6230>.
 const SOUND_SINCE: Version = Version::new(1, 12, 2);
 
 /// Returns the environment with a cache of providers for the stacks in these folders, where one may

@@ -1,6 +1,7 @@
 //! What `changed` prints: stacks with the paths that changed, as lines and as JSON.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -29,6 +30,16 @@ pub(super) fn json(looked: &Looked, project: &Project, context: &Context) {
         "reasons": reasons,
     });
     context.terminal.data_line(&serde_json::to_string_pretty(&value).unwrap_or_default());
+    looked.notes.iter().for_each(|note| context.terminal.note(note));
+}
+
+/// Prints the affected stacks as the jobs of a CI system, on one line: a list of texts, each with the names of
+/// its stacks, one a line. Forges limit how many jobs there may be.
+pub(super) fn matrix(looked: &Looked, most: Option<NonZeroUsize>, context: &Context) {
+    let stacks: Vec<&str> = looked.affected.stacks.keys().map(StackId::as_str).collect();
+    let size = stacks.len().div_ceil(most.map_or(1, NonZeroUsize::get)).max(1);
+    let jobs: Vec<String> = stacks.chunks(size).map(|stacks| stacks.join("\n")).collect();
+    context.terminal.data_line(&json!(jobs).to_string());
     looked.notes.iter().for_each(|note| context.terminal.note(note));
 }
 

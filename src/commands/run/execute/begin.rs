@@ -19,17 +19,17 @@ use crate::model::{Backend, Project, RunCommand, RunPlan, Stack, StackId};
 use crate::stacks;
 use crate::stacks::SharedState;
 
-/// What a run leaves alone.
+/// What a run neither opens nor runs.
 #[derive(Debug)]
 pub struct NotOpened {
-    /// Whether the states of dependents are among it.
+    /// Whether the states of dependent stacks can be read.
     dependents: DependentStates,
-    /// Chosen stacks that bring something untrusted, and why they end.
+    /// Chosen stacks that bring something untrusted, each with its error.
     untrusted: BTreeMap<StackId, Error>,
 }
 
 impl Prepared {
-    /// Opens what the chosen stacks need, and what tells whether others depend on them.
+    /// Opens a session over the chosen stacks, and over those whose states tell whether they depend on them.
     pub async fn open(
         &self,
         request: &Request,
@@ -39,7 +39,7 @@ impl Prepared {
         // Checking the configuration needs no credentials, so it opens no secrets either.
         let state = if self.plan.command == RunCommand::Validate { StateNeed::No } else { StateNeed::Yes };
         let untrusted = match self.plan.command.is_ordered() {
-            // What is changed together is changed as a whole, or not at all.
+            // Stacks that are changed together are changed all, or none of them.
             true => BTreeMap::new(),
             false => untrusted_stacks(&self.loaded, &self.chosen, state, context).await?,
         };
@@ -55,7 +55,7 @@ impl Prepared {
             self.loaded.open_session(context, events.clone(), purpose).await
         };
         match open(&looked_at).await {
-            // Whoever cannot open the secrets of a dependent cannot tell what is in its state either.
+            // Without the secrets of a dependent stack its state cannot be read either.
             Err(error) if error.kind() == Kind::Refused && looked_at.len() > chosen.len() => {
                 Ok((open(&chosen).await?, NotOpened { dependents: DependentStates::Closed, untrusted }))
             }
@@ -63,7 +63,7 @@ impl Prepared {
         }
     }
 
-    /// Refuses what must not begin, and tells what to know beforehand.
+    /// Refuses a run that must not begin, and gives the warnings that come before it.
     pub async fn check(
         &self,
         session: &Session,
@@ -86,7 +86,7 @@ impl Prepared {
     }
 }
 
-/// Returns the stacks of a run that write a state which others write too; what touches no state may run.
+/// Returns the stacks of a run whose state another stack writes too; empty for commands that touch no state.
 pub fn shared_states(stacks: &[Stack], plan: &RunPlan) -> BTreeMap<StackId, Error> {
     let mut shared = BTreeMap::new();
     if matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
@@ -99,7 +99,7 @@ pub fn shared_states(stacks: &[Stack], plan: &RunPlan) -> BTreeMap<StackId, Erro
     shared
 }
 
-/// Returns the stacks of a run of which nobody can say what their backend is to be given.
+/// Returns the stacks of a run whose backend configuration cannot be determined, each with its error.
 fn unclear_backends(project: &Project, plan: &RunPlan, request: &Request) -> BTreeMap<StackId, Error> {
     let by_hand = request.extra.iter().any(|arg| arg.trim_start_matches('-').starts_with("backend-config"));
     if by_hand || matches!(plan.command, RunCommand::Validate | RunCommand::Test) {
@@ -112,7 +112,7 @@ fn unclear_backends(project: &Project, plan: &RunPlan, request: &Request) -> BTr
     unclear.collect()
 }
 
-/// Looks where the states are, for commands that need them.
+/// Checks where the states are, for commands that need them.
 async fn check_states(
     session: &Session,
     plan: &RunPlan,
@@ -130,7 +130,7 @@ async fn check_states(
     }
     let mut check = engine::check_states(session, &chosen).await;
     if plan.command == RunCommand::Init {
-        // tofu's own way to move a state to a block of its own is `init`.
+        // `tofu init` itself moves a state to the backend block of a stack.
         let is_ours = |id: &StackId| session.stack(id).is_ok_and(|stack| stack.backend == Backend::Embedded);
         check.problems.retain(|id, _| is_ours(id));
     }

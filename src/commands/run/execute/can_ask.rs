@@ -1,7 +1,7 @@
-//! A command as it is typed again, with everything that makes it do the same.
+//! Whether a run that has to ask can ask, and the command with which it needs no question.
 //!
-//! Advice that is pasted must never do more than what was asked for, so nothing of the command
-//! line is dropped; values that may be secret are not repeated, and then no command is proposed.
+//! A hint that is pasted must never do more than what was asked for, so it has all flags of the command
+//! line. Values that may be secret are not repeated; then no command is proposed.
 
 use crate::commands::run::Request;
 use crate::commands::{Context, program};
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::model::{RunPlan, quoted};
 use crate::report::{Asking, PassedArguments};
 
-/// Refuses a run that would have to ask somebody who is not there.
+/// Refuses a run that has to ask where no person can answer.
 pub fn check_can_ask(plan: &RunPlan, request: &Request, context: &Context) -> Result<()> {
     let asks = plan.command.is_ordered() && request.approval() == Approval::Ask;
     if !asks || context.asking() != Asking::Nobody {
@@ -34,7 +34,7 @@ pub fn check_can_ask(plan: &RunPlan, request: &Request, context: &Context) -> Re
 
 /// Says how plans are made, reviewed, and applied without a question.
 fn reviewed(plan: &RunPlan, request: &Request, context: &Context, passed: &PassedArguments) -> String {
-    // What is left undone is found by `apply`; a plan has to be told.
+    // `apply` finds by itself what is undone; `plan` needs the names.
     let names = || plan.stacks().map(|run| quoted(run.stack.id.as_str())).collect::<Vec<_>>().join(" ");
     let chosen = if request.run.resume { Some(names()) } else { request.stacks.typed() };
     let chosen = chosen.map(|words| format!(" {words}")).unwrap_or_default();
@@ -45,7 +45,7 @@ fn reviewed(plan: &RunPlan, request: &Request, context: &Context, passed: &Passe
     format!("or apply exactly what was reviewed: {first}, then `{} --saved`", again(request, context))
 }
 
-/// Returns the command with its flags, but without what says yes and what follows `--`.
+/// Returns the command with its flags, without `--yes` and without what follows `--`.
 fn again(request: &Request, context: &Context) -> String {
     let run = &request.run;
     let number = |flag: &str, value: String| format!("{flag} {}", quoted(&value));

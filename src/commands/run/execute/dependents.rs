@@ -1,5 +1,5 @@
-//! What stands on the stacks that are to be destroyed: dependents that still have resources keep
-//! a destruction from happening, stacks of higher layers are named.
+//! What depends on the stacks that are to be destroyed: dependent stacks that still have resources
+//! prevent a destruction, stacks of higher layers are only named.
 //!
 //! [`with_dependents`] adds dependents where that is asked for, before anything is decided;
 //! [`DependentStacks::check`] refuses before anything runs.
@@ -19,13 +19,14 @@ use crate::error::{Error, Result};
 use crate::model::{PlanMode, RemainingStacks, RunCommand, Stack, StackId, counted, few, quoted};
 use crate::stacks;
 
-/// How many states are asked at once.
+/// How many states are read at once.
 const AT_ONCE: usize = 16;
 
-/// More dependents than these would hide what to do about them.
+/// How many dependents are listed: more of them would hide the hints.
 const LISTED: usize = 20;
 
-/// Takes in removed stacks that depend on chosen ones, and adds all dependents if they are asked for.
+/// Adds removed stacks that depend on chosen ones to the project, and with `--with-dependents` all dependents
+/// to the choice.
 pub async fn with_dependents(
     loaded: &mut LoadedProject,
     request: &Request,
@@ -55,7 +56,7 @@ pub async fn with_dependents(
     Ok(chosen)
 }
 
-/// Takes in the stacks that are gone from the tree and stand on chosen ones.
+/// Adds the stacks that are gone from the tree and depend on chosen ones.
 async fn include_removed_dependents(
     loaded: &mut LoadedProject,
     chosen: &[StackId],
@@ -73,14 +74,14 @@ async fn include_removed_dependents(
     Ok(())
 }
 
-/// What stands on the chosen stacks and is not chosen itself.
+/// What depends on the chosen stacks and is not chosen itself.
 #[derive(Debug, Default)]
 pub struct DependentStacks {
     dependents: Vec<StackId>,
     higher: Vec<StackId>,
 }
 
-/// Whether the states of dependents can be asked.
+/// Whether the states of dependents can be read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DependentStates {
     /// Yes: the project is trusted with what they need, and their secrets are open.
@@ -113,7 +114,7 @@ impl DependentStacks {
 
     /// Refuses a destruction below stacks that still have resources; a plan of one is only warned about.
     ///
-    /// Returns what stays, for the question.
+    /// Returns what remains, for the question.
     pub async fn check(
         &self,
         session: &Session,
@@ -144,7 +145,7 @@ impl DependentStacks {
         Ok(RemainingStacks::default())
     }
 
-    /// Refuses what a dry run would only print.
+    /// Refuses in a dry run what the run itself would refuse.
     pub async fn check_dry(
         &self,
         loaded: &LoadedProject,
@@ -164,7 +165,7 @@ impl DependentStacks {
     }
 }
 
-/// Tells what stays where nobody is asked.
+/// Warns of what remains where no question names it.
 pub fn tell_remaining(session: &Session, remaining: &RemainingStacks) {
     for sentence in remaining.sentences() {
         session.events.warn(sentence, Vec::new());
@@ -180,7 +181,7 @@ async fn likely_with_resources(session: &Session, ids: &[StackId]) -> Vec<StackI
     stream::iter(looks).buffered(AT_ONCE).filter_map(async |id| id).collect().await
 }
 
-/// Returns the stacks that have resources, or of which nobody can tell.
+/// Returns the stacks that have resources, or whose state cannot be read.
 async fn dependents_with_resources<'a>(
     session: &'a Session,
     ids: &[StackId],

@@ -32,7 +32,7 @@ pub struct Prepared {
     pub plan: RunPlan,
     /// What depends on stacks that are to be destroyed.
     pub dependent_stacks: DependentStacks,
-    /// What stands in for `.infra` where that cannot be written; it goes with the run.
+    /// A folder in place of `.infra` where that cannot be written; it is removed after the run.
     _temporary_folder: Option<TempDir>,
 }
 
@@ -41,9 +41,9 @@ pub struct Prepared {
 pub enum Preparation {
     /// A run.
     Run(Box<Prepared>),
-    /// No stack is chosen, which was told.
+    /// No stack is chosen; the person was told.
     Nothing,
-    /// What is to be destroyed cannot be, which was told.
+    /// What is to be destroyed cannot be destroyed; the person was told.
     Lost(Exit),
 }
 
@@ -139,7 +139,7 @@ pub(super) fn new_run_id(context: &Context) -> String {
     format!("{now}-{}", process::this_process())
 }
 
-/// Returns how many stacks run at once: as the command line says, or the project, or what the machine bears.
+/// Returns how many stacks run at once: as the command line says, or the project, or as many as the machine can run.
 fn parallelism(request: &Request, configured: Option<usize>, stacks: usize) -> usize {
     let wanted = request.run.parallelism.map(NonZeroUsize::get).or(configured);
     match wanted {

@@ -1,4 +1,4 @@
-//! A protected stack that would stay while what depends on it goes first.
+//! A protected stack that would remain although the stacks that depend on it are destroyed first.
 //!
 //! Where nobody can be asked, a yes beforehand does not cover what is protected, so the stacks
 //! above it would be destroyed in vain: that is refused before anything runs.
@@ -12,7 +12,7 @@ use crate::model::{RunCommand, RunPlan, StackId, StackRun, few, quoted};
 use crate::report::Asking;
 use crate::stacks;
 
-/// Refuses to destroy what stands on a protected stack that is not let go.
+/// Refuses to destroy the stacks that depend on a protected stack which itself may not be destroyed.
 pub async fn check_protected(
     session: &Session,
     plan: &RunPlan,
@@ -32,7 +32,7 @@ pub async fn check_protected(
     Ok(())
 }
 
-/// Returns whether only some resources are meant, which may well be others.
+/// Returns whether only some resources are meant; they may be others than the protected ones.
 fn is_partial(request: &Request) -> bool {
     let parts = ["-target", "--target", "-exclude", "--exclude"];
     request.extra.iter().any(|arg| parts.iter().any(|part| arg.starts_with(part)))
@@ -45,7 +45,7 @@ fn stacks_above(session: &Session, plan: &RunPlan, run: &StackRun) -> Result<Vec
     Ok(dependents.into_iter().filter(chosen).collect())
 }
 
-/// A state that cannot be read is a matter of the run itself.
+/// Returns `false` for a state that cannot be read: the run itself fails for that.
 async fn has_resources(session: &Session, run: &StackRun) -> bool {
     engine::resources_of(session, &run.stack).await.is_ok_and(|number| number > 0)
 }

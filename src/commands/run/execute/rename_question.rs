@@ -5,7 +5,7 @@ use crate::engine::{Rename, StateCheck};
 use crate::error::Result;
 use crate::report::Asking;
 
-/// Asks about each rename that is clear; what is not said yes to stays open, and stops the stack.
+/// Asks about each rename that is clear. Without a yes the rename stays open, and the stack does not run.
 pub async fn ask_about_renames(mut check: StateCheck, context: &Context) -> Result<StateCheck> {
     let Asking::Person(terminal) = context.asking() else { return Ok(check) };
     let renames = std::mem::take(&mut check.renames);
@@ -19,7 +19,7 @@ pub async fn ask_about_renames(mut check: StateCheck, context: &Context) -> Resu
         let question = format!("Is `{new}` the former `{old}`?");
         match context.ask(&terminal, &question, "nothing was done").await? {
             true => drop(check.former.insert(new.clone(), old.clone())),
-            // A mere Enter must not make everything a second time: the way to say no is named.
+            // Enter alone must not create everything a second time: the error names the way to say no.
             false => check.renames.push(rename.clone()),
         }
     }

@@ -1,4 +1,4 @@
-//! What a run is reported with, and in which words it can be gone on with.
+//! The reports of a run, and the words with which its stacks can be chosen again.
 
 use super::rendered_diff::rendered_diff;
 use super::request::Request;
@@ -16,7 +16,7 @@ use crate::report::{
 use crate::tofu::call::PlanMode;
 use crate::trust::UserKey;
 
-/// Makes everything that listens to a run.
+/// Makes all reports of a run.
 pub async fn reports(
     loaded: &LoadedProject,
     plan: &RunPlan,

@@ -91,7 +91,7 @@ pub struct Request {
     pub detailed_exitcode: bool,
     /// Whether it is about stacks that are gone from the tree.
     pub removed: bool,
-    /// Whether what others stand on is destroyed all the same.
+    /// Whether stacks are destroyed although others depend on them.
     pub force: bool,
     /// What earlier runs left undone, where that is what to go on with.
     pub undone: Option<BTreeSet<StackId>>,
@@ -102,21 +102,21 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns the choice to begin with: to a destruction only edges add dependents, not layers, and
-    /// that is decided later.
+    /// Returns the choice to begin with. For a destruction dependents are added later, by edges and not by
+    /// layers.
     pub fn choosing(&self) -> StackArgs {
         let widens = self.stacks.with_dependents && self.mode != PlanMode::Destroy;
         StackArgs { with_dependents: widens, ..self.stacks.clone() }
     }
 
-    /// Returns whether the command line names files of variables, so that none is to be guessed.
+    /// Returns whether the command line names files of variables, so that no usual file is taken.
     pub fn gives_files(&self) -> GivenFiles {
         let ours = self.run.variables.items.iter().any(|item| matches!(item, GivenItem::File(_)));
         let is_file = |arg: &String| arg.trim_start_matches('-').split('=').next() == Some("var-file");
         if ours || self.extra.iter().any(is_file) { GivenFiles::Some } else { GivenFiles::None }
     }
 
-    /// Returns what a secret means that cannot be had: `init` needs no more than what is evaluated early.
+    /// Returns what happens if a secret cannot be opened: `init` needs only those that are evaluated early.
     pub fn unopened(&self) -> Unopened {
         let moves = |arg: &String| {
             let name = arg.trim_start_matches('-').split('=').next().unwrap_or_default();
@@ -173,12 +173,12 @@ impl Request {
     }
 }
 
-/// Refuses what would work against this program: it names the plan file and reads the messages itself.
+/// Refuses arguments that this program sets itself: it names the plan file and reads the messages.
 pub fn check_arguments(request: &Request) -> Result<()> {
     const OURS: [&str; 7] =
         ["-out", "-json", "-json-into", "-input", "-chdir", "-lock-timeout", "-auto-approve"];
     let flag = |arg: &str| format!("-{}", arg.trim_start_matches('-').split('=').next().unwrap_or_default());
-    // What infra says itself does no harm twice.
+    // What infra sets itself may be given twice.
     let is_same = |arg: &str| arg.trim_start_matches('-') == "input=false";
     let is_ours = |arg: &str| arg.starts_with('-') && OURS.contains(&flag(arg).as_str()) && !is_same(arg);
     if let Some(arg) = request.extra.iter().find(|arg| is_ours(arg)) {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::model::Project;
 
-/// Gives a project that cannot be written a folder of its own; it goes when what is returned is dropped.
+/// Gives a project that cannot be written a folder of its own; it is removed when the returned value is dropped.
 pub fn use_temporary_folder(project: &mut Project) -> Option<TempDir> {
     let dir = project.infra_dir();
     let place = if dir.is_dir() { dir } else { project.root.clone() };

@@ -48,7 +48,7 @@ fn warn_of_edits(loaded: &LoadedProject, events: &Events) {
     events.warn(format!("{changed} changed since the last `infra configure`"), vec![hint]);
 }
 
-/// Tells of a server whose every answer would be that there is no state: its states lie below a path.
+/// Warns of a server address without a path: such a server would answer that there is no state.
 fn warn_of_bare_address(loaded: &LoadedProject, events: &Events) {
     let url = loaded.project.state.url.as_deref().unwrap_or_default().trim_end_matches('/');
     let is_bare = url.split_once("://").is_some_and(|(_, host)| !host.contains('/'));
@@ -67,7 +67,7 @@ fn warn_of_selections(loaded: &LoadedProject, plan: &RunPlan, events: &Events) {
     told.into_iter().for_each(|words| events.warn(words, Vec::new()));
 }
 
-/// Tells once which states nothing keeps from being written by two runs.
+/// Warns once of states that two runs could write at the same time, because their backend has no locks.
 fn warn_of_missing_locks(plan: &RunPlan, events: &Events) {
     if !matches!(plan.command, RunCommand::Plan | RunCommand::Apply | RunCommand::Destroy) {
         return;

@@ -223,6 +223,14 @@ fn a_reviewed_change_is_applied_exactly_and_an_unreviewed_one_never() {
             == Some(1)
     );
 
+    // A later push that touches no stack renews what the comment says.
+    let quiet = lab.propose("quiet", "README.md", "# a lab\n");
+    let (stacks, comment) = lab.review("quiet", &forge, &quiet);
+    comment.succeeds();
+    assert!(stacks.is_empty());
+    let comments = forge.comments();
+    assert!(comments.len() == 1 && !comments[0].text.contains("02-apps/two"), "{}", comments[0].text);
+
     // Merged: exactly that is applied, once.
     let (before, after) = lab.squash("more");
     server.merged(&after, &head);

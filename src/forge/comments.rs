@@ -89,6 +89,11 @@ impl CommentThread {
         Ok(request.and_then(|request| self.repository.kind.head_of(&request).map(str::to_owned)))
     }
 
+    /// Changes the comment with this mark, if there is one.
+    pub async fn renew(&self, mark: &str, body: &str) -> Result<Option<Published>> {
+        self.update(mark, body, &mut BTreeSet::new()).await
+    }
+
     /// Sees to it that the one comment with this mark says this.
     pub async fn publish(&self, mark: &str, body: &str) -> Result<Published> {
         let mut passed_over = BTreeSet::new();

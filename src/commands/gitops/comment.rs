@@ -77,7 +77,15 @@ async fn publish(
     context: &Context,
 ) -> Result<Exit> {
     let body = comment.body(most);
-    let published = thread.publish(&comment.mark(), &body.text).await?;
+    let published = match comment.stacks.is_empty() {
+        // What a former commit did may stand there; where nothing does, there is nothing to say.
+        true => thread.renew(&comment.mark(), &body.text).await?,
+        false => Some(thread.publish(&comment.mark(), &body.text).await?),
+    };
+    let Some(published) = published else {
+        context.terminal.note("no stack was planned, and no comment tells of any: none was made");
+        return Ok(Exit::OK);
+    };
     let what = if published.updated { "updated the comment" } else { "made a comment" };
     let address = published.address.map(|address| format!(": {address}")).unwrap_or_default();
     context.terminal.note(&format!("{what}{address}"));

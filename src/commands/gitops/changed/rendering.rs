@@ -80,7 +80,10 @@ impl Question<'_> {
             return Ok(Rendered::default());
         }
         let told = (self.base, self.differences);
-        fill(self.git, told, changes, |path| inputs.iter().any(|input| input == path)).await?;
+        fill(self.git, told, changes, |path| {
+            inputs.binary_search_by(|input| input.as_path().cmp(path)).is_ok()
+        })
+        .await?;
         let today = self.data_of_today(changes, &inputs).await?;
         let old: Vec<PathChange> =
             changes.values().filter(|change| !today.contains(&change.path)).cloned().collect();

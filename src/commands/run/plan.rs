@@ -31,7 +31,7 @@ pub struct PlanArgs {
     /// Save the plans in this folder
     #[arg(long, value_name = "D", help_heading = SAVED_PLANS)]
     out_dir: Option<PathBuf>,
-    /// Exit with 2 when there are changes
+    /// Exit with code 2 if there are changes
     #[arg(long, help_heading = OUTPUT)]
     detailed_exitcode: bool,
     /// Only find out what changed outside

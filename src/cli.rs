@@ -52,7 +52,7 @@ struct GlobalArgs {
         hide_env = true
     )]
     color: ColorChoice,
-    /// Only tell failures
+    /// Show only failures
     #[arg(short, long, global = true, env = "INFRA_QUIET", value_parser = BoolishValueParser::new(), hide_env = true)]
     quiet: bool,
     /// Show everything that tofu writes

@@ -10,14 +10,14 @@ use std::sync::LazyLock;
 
 use infra::model::Environment;
 use infra::process::Interrupts;
-use infra::secrets::vault::{Passwords, Source, VaultId};
+use infra::secrets::vault::{PasswordSource, Passwords, VaultId};
 use libfuzzer_sys::fuzz_target;
 use zeroize::Zeroizing;
 
 static NONE: LazyLock<Passwords> = LazyLock::new(|| passwords(Vec::new()));
 static ONE: LazyLock<Passwords> = LazyLock::new(|| {
     let password = Zeroizing::new("password".to_owned());
-    passwords(vec![VaultId { label: None, source: Source::Variable { name: "PASSWORD", password } }])
+    passwords(vec![VaultId { label: None, source: PasswordSource::Variable { name: "PASSWORD", password } }])
 });
 
 fn passwords(ids: Vec<VaultId>) -> Passwords {

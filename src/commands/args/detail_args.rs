@@ -8,7 +8,7 @@ use crate::report::Details;
 /// How much is shown of what a plan changes.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct DetailArgs {
-    /// Show so much of each change; without it what fits a screen
+    /// How much of each change to show; by default what fits on a screen
     #[arg(long, value_name = "HOW", value_enum, help_heading = OUTPUT)]
     pub details: Option<Details>,
 }

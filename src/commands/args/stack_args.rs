@@ -46,7 +46,7 @@ pub struct StackArgs {
     /// Only those of this workspace; a named stack without `workspaces` runs in it
     #[arg(help_heading = CHOOSING, long, value_name = "W", add = ArgValueCompleter::new(workspace_names))]
     pub workspace: Option<String>,
-    /// Make the workspace where a named stack does not have it
+    /// Create the workspace if a named stack does not have it
     #[arg(help_heading = CHOOSING, long)]
     pub create: bool,
     /// Also the stacks that the chosen ones depend on

@@ -41,7 +41,7 @@ pub struct ApplyArgs {
     /// Apply exactly the saved plans, without a question; refuse all if one no longer fits
     #[arg(long, help_heading = SAVED_PLANS)]
     saved: bool,
-    /// What happens without it too
+    /// Has no effect: saved plans that no longer fit are always planned again
     #[arg(long, hide = true)]
     plan_only_stale: bool,
     /// Apply exactly the plans that were saved in this folder, as with `--saved`

@@ -35,7 +35,7 @@ pub struct PlanArgs {
     /// Put the plans into this file, encrypted for whoever applies them with `apply --bundle`
     #[arg(long, value_name = "FILE", help_heading = SAVED_PLANS, conflicts_with = "out_dir")]
     bundle: Option<PathBuf>,
-    /// Exit with 2 when there are changes
+    /// Exit with code 2 if there are changes
     #[arg(long, help_heading = OUTPUT)]
     detailed_exitcode: bool,
     /// Only find out what changed outside

@@ -24,10 +24,10 @@ use crate::secrets::sops::TreePath;
 pub(super) struct SetArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// Where: names and indices, as in `["a"]["b"][0]`; missing maps are made
+    /// The place: names and indices, as in `["a"]["b"][0]`; missing maps are created
     #[arg(value_name = "PATH")]
     path: TreePath,
-    /// What, as JSON: a text has quotes
+    /// The value, as JSON: a text needs quotes
     #[arg(
         value_name = "VALUE",
         required_unless_present = "stdin",

@@ -18,7 +18,7 @@ use crate::secrets::sops::TreePath;
 pub(super) struct UnsetArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// Where: names and indices, as in `["a"]["b"][0]`
+    /// The place: names and indices, as in `["a"]["b"][0]`
     #[arg(value_name = "PATH")]
     path: TreePath,
 }

@@ -41,7 +41,7 @@ use crate::render::{
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct ConfigureArgs {
-    /// Only tell whether the tree is as the templates say: exit 1 and a diff where it is not
+    /// Only check whether the tree is as the templates say: exit 1 and a diff if it is not
     #[arg(long, conflicts_with = "force")]
     check: bool,
     /// Show what would change, and write nothing

@@ -58,7 +58,7 @@ pub(super) struct ServeArgs {
     /// Only let clients connect that have a certificate of this authority (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     client_ca: Option<PathBuf>,
-    /// Let everybody in who can connect; only on a loopback address
+    /// Let everybody who can connect use it; only on a loopback address
     #[arg(long, conflicts_with = "users")]
     no_auth: bool,
     /// Append who did what to this file instead of stderr
@@ -70,7 +70,7 @@ pub(super) struct ServeArgs {
     /// Memory for all states that are being stored, in MiB; never less than for the largest
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]
     max_memory: u32,
-    /// Keep so many versions of a state however old they are
+    /// Keep this many versions of a state, whatever their age
     #[arg(long, value_name = "COUNT", default_value_t = 50)]
     keep_versions: u32,
     /// Keep all versions that are younger

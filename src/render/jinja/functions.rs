@@ -1,4 +1,4 @@
-//! Functions of the seeds' makejinja plugin, natively: keys and tunnels from files of the
+//! Functions that plugins of makejinja projects usually have, built in: keys and tunnels from files of the
 //! project, addresses of a network.
 //!
 //! Files are read only below the project's root, links resolved. An error names a file only by

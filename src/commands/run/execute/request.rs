@@ -27,7 +27,7 @@ pub struct RunArgs {
     /// Run `tofu init` even if nothing changed
     #[arg(help_heading = RUNNING, long)]
     pub init: bool,
-    /// Run so many stacks at once; without it as many as cores and memory bear
+    /// Run at most this many stacks at once; by default as many as cores and memory allow
     #[arg(help_heading = RUNNING, long, value_name = "N")]
     pub parallelism: Option<NonZeroUsize>,
     /// Start nothing new after a failure

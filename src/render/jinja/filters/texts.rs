@@ -232,7 +232,7 @@ fn format_filter(state: &State<'_, '_>, value: Value, args: Given) -> Result<Val
     python::percent(&pattern, &values).map(Value::from)
 }
 
-/// The name of a file without its folder and its last suffix, as the seeds' plugin has it.
+/// The name of a file without its folder and its last suffix, as plugins of makejinja projects have it.
 fn basename(state: &State<'_, '_>, value: Value) -> Result<Value, Error> {
     let text = plain(state, &value)?;
     let name = text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();

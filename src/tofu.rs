@@ -17,12 +17,12 @@ mod messages;
 mod plan_envelope;
 mod providers;
 pub mod registry;
-mod terms;
 mod variables;
 mod version;
 
 pub use binary::{LocateRequest, PassedOver, Progress, ReleaseSource, Search, Tofu, TofuSource};
 pub use constraint::Constraint;
+pub use constraint::{Operator, Term, split_term};
 pub use encryption::{
     PLAN_KEY_COMMAND, PlanPart, SHORTEST_PASSPHRASE, StateBefore, StateKey, plan_key_command, with_plan_part,
 };
@@ -36,6 +36,5 @@ pub use messages::{
 };
 pub use plan_envelope::{PlanKey, seal_plan_with};
 pub use providers::with_plugin_cache;
-pub use terms::{Operator, Term, split as split_term};
 pub use variables::{Assignment, VariableSource, collect_literals, to_tfvars};
 pub use version::{FLOOR, Flavour, PIN};

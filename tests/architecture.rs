@@ -136,6 +136,7 @@ const MAKES_FOLDERS: &[&str] = &[
     // The one door.
     "atomic_file.rs",
     // Where a person keeps a project, its stacks, its states and its generated files.
+    "commands/gitops/ci.rs",
     "commands/gitops/comment/whole_plans.rs",
     "commands/tools/man.rs",
     "commands/setup/new/folder.rs",

@@ -22,7 +22,7 @@ mod tests {
         let sections = schema["properties"].as_object().expect("a map of sections");
         let undescribed = sections.iter().filter(|(_, section)| section["description"].is_null());
         assert_eq!(undescribed.map(|(name, _)| name.as_str()).collect::<Vec<_>>(), [""; 0]);
-        assert_eq!(sections.len(), 9);
+        assert_eq!(sections.len(), 11);
         assert_eq!(schema["additionalProperties"], false);
     }
 

@@ -6,10 +6,13 @@
 
 use semver::Version;
 
-use super::terms::{Operator, Term};
+mod terms;
+
 use super::version::{FLOOR, PIN};
 use crate::error::{Error, Result};
 use crate::model::TofuSettings;
+pub(super) use terms::parse_partial;
+pub use terms::{Operator, Term, split as split_term};
 
 /// Which versions of OpenTofu a project can use.
 #[derive(Clone, Debug)]

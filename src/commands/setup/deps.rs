@@ -2,14 +2,16 @@
 
 mod asking;
 mod outdated;
+mod outdated_args;
 mod outdated_json;
 mod outdated_text;
+mod surveyed;
 mod taking;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use self::outdated::OutdatedArgs;
+use self::outdated_args::OutdatedArgs;
 use crate::commands::loaded_project::{installed_tofu, tofu_request};
 use crate::commands::{Context, trust};
 use crate::error::{Exit, Result};

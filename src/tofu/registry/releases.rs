@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use semver::Version;
 use serde::Deserialize;
 
-use crate::tofu::terms::parse_partial;
+use crate::tofu::constraint::parse_partial;
 
 /// One version that can be had.
 #[derive(Clone, Debug, Eq, PartialEq)]

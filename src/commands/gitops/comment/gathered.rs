@@ -1,8 +1,8 @@
 //! The plans of several runs as one: of a stack that is in two of them the newer counts.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::moved_on::MovedOn;
 use crate::commands::Context;
 use crate::commands::loaded_project::root_of;
 use crate::error::{Error, Result};
@@ -63,7 +63,7 @@ impl Gathered {
         &self,
         told: &Surroundings,
         head: Option<String>,
-        moved_on: &MovedOn,
+        moved_on: &BTreeSet<StackId>,
         context: &Context,
     ) -> PlanComment {
         let here = checked_out(context).await;
@@ -90,7 +90,7 @@ impl Gathered {
         rendered
     }
 
-    fn stack(&self, run: usize, id: &StackId, moved_on: &MovedOn) -> Option<PlannedStack> {
+    fn stack(&self, run: usize, id: &StackId, moved_on: &BTreeSet<StackId>) -> Option<PlannedStack> {
         let recorded = self.runs.get(run)?;
         let report = recorded.report.stacks.iter().find(|stack| stack.id == *id)?.clone();
         let text = recorded.texts.get(id).cloned().unwrap_or_default();

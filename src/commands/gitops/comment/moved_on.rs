@@ -17,19 +17,16 @@ use crate::engine::StateHomes;
 use crate::model::{Backend, Stack, StackId};
 use crate::state::AwsSources;
 
-/// The stacks whose states moved on.
-pub(super) type MovedOn = BTreeSet<StackId>;
-
 /// How long a look may take, and how many are taken at once.
 const PATIENCE: Duration = Duration::from_secs(5);
 const AT_ONCE: usize = 8;
 
 /// Looks at the states of the planned stacks.
-pub(super) async fn find(gathered: &Gathered, context: &Context) -> MovedOn {
-    let Ok(loaded) = LoadedProject::load(context) else { return MovedOn::new() };
+pub(super) async fn find(gathered: &Gathered, context: &Context) -> BTreeSet<StackId> {
+    let Ok(loaded) = LoadedProject::load(context) else { return BTreeSet::new() };
     // Another project may have stacks of the same names.
     if loaded.project.name != gathered.project {
-        return MovedOn::new();
+        return BTreeSet::new();
     }
     let marks = gathered.stacks().into_iter().filter_map(|(run, id)| {
         let report = gathered.runs.get(run)?.report.stacks.iter().find(|stack| stack.id == *id)?;
@@ -38,7 +35,7 @@ pub(super) async fn find(gathered: &Gathered, context: &Context) -> MovedOn {
     });
     let marks: Vec<(&Stack, &str)> = marks.collect();
     if marks.is_empty() {
-        return MovedOn::new();
+        return BTreeSet::new();
     }
     let homes = homes_without_secrets(&loaded, context).await;
     let looks = marks.into_iter().map(async |(stack, mark)| {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use futures::StreamExt as _;
 use semver::Version;
 
-use super::outdated::Look;
+use super::surveyed::Look;
 use crate::commands::Context;
 use crate::error::{Error, Result};
 use crate::tofu;

@@ -2,60 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use clap::Args;
 use serde_json::Value;
 
 use super::asking::{Asked, ask};
+use super::outdated_args::OutdatedArgs;
 use super::outdated_json::{tofu_row, with_edits};
 use super::outdated_text::{show, tell_next};
+use super::surveyed::Look;
 use super::taking::{Taken, take};
 use crate::commands::Context;
-use crate::commands::args::OUTPUT;
-use crate::commands::args::StackArgs;
 use crate::commands::loaded_project::LoadedProject;
 use crate::error::{Exit, Kind, Result};
 use crate::model::{Stack, StackId};
 use crate::project;
 use crate::tofu::registry::{Freshness, Registries};
 use crate::tofu::{Flavour, LocateRequest, search};
-use crate::upgrades::{Level, Survey};
-
-/// What to look at, and what to do about it.
-#[derive(Args, Debug)]
-pub struct OutdatedArgs {
-    #[command(flatten)]
-    pub(super) stacks: StackArgs,
-    /// Edit the constraints in place: minor updates, and in named stacks major ones too
-    #[arg(long, help_heading = OUTPUT)]
-    pub(super) write: bool,
-    /// With `--write`: stay below the next major version in named stacks too
-    #[arg(long, requires = "write", conflicts_with = "major", help_heading = OUTPUT)]
-    minor: bool,
-    /// With `--write`: take major updates in stacks that were not named too
-    #[arg(long, requires = "write", help_heading = OUTPUT)]
-    major: bool,
-    /// Ask again, also for what was answered within the last hour
-    #[arg(long, help_heading = OUTPUT)]
-    fresh: bool,
-}
-
-impl OutdatedArgs {
-    /// A major version is tried where somebody says so, never everywhere by the way.
-    fn level(&self) -> Level {
-        let is_named = !self.stacks.all && !self.stacks.selection().is_empty();
-        if self.major || (is_named && !self.minor) { Level::Newest } else { Level::Minor }
-    }
-}
-
-/// What was looked at.
-pub(super) struct Look<'a> {
-    /// What all stacks require.
-    pub survey: &'a Survey,
-    /// The chosen stacks.
-    pub chosen: &'a BTreeSet<StackId>,
-    /// Whose short addresses count.
-    pub flavour: Flavour,
-}
+use crate::upgrades::Survey;
 
 /// Runs the command.
 pub(super) async fn run(

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::asking::{Asked, Finding};
-use super::outdated::Look;
+use super::surveyed::Look;
 use super::taking::Taken;
 use crate::error::Error;
 use crate::upgrades::{Edit, Judgement, Left, Requirement, Step, Use, Way};

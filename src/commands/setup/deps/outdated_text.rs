@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use semver::Version;
 
 use super::asking::{Asked, Finding};
-use super::outdated::{Look, OutdatedArgs};
+use super::outdated_args::OutdatedArgs;
 use super::outdated_json::words;
+use super::surveyed::Look;
 use super::taking::Taken;
 use crate::commands::Context;
 use crate::commands::program;

@@ -5,7 +5,7 @@ use std::path::Path;
 use semver::Version;
 
 use super::asking::{Asked, Finding};
-use super::outdated::Look;
+use super::surveyed::Look;
 use crate::commands::generated_files::template_behind;
 use crate::error::Result;
 use crate::model::Project;

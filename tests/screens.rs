@@ -29,7 +29,7 @@ use transcript::{Transcript, tells};
 fn what_the_read_me_shows_first() {
     insta::assert_snapshot!(HOMELAB.up, @r#"
     $ infra up --yes
-      ✓ configure  7 unchanged
+      ✓ configure  13 unchanged
       homelab · 5 stacks · [n] at once · tofu [version]
     01-hypervisors/pve1  +2 ~0 -0
       + module.host.terraform_data.bridge["vmbr0"]

@@ -141,7 +141,7 @@ mod tests {
 
     fn read(dir: &tempfile::TempDir) -> Inputs {
         let data = ["cluster.yaml".to_owned()];
-        Inputs::read(dir.path(), &ConfigureSettings::default(), &data)
+        Inputs::read(dir.path(), &ConfigureSettings::default(), &data, &[])
     }
 
     #[test]
@@ -163,11 +163,32 @@ mod tests {
     }
 
     #[test]
+    fn what_was_read_for_the_rendering_is_digested_as_the_files_are() {
+        let dir =
+            project(&[("a/x.j2", "x"), ("a/deep/y", "y"), ("b/x.j2", "hidden by a"), ("c", "one file")]);
+        std::os::unix::fs::symlink("x.j2", dir.path().join("a/link")).expect("a link");
+        let inputs = ["./a", "b", "c"].map(str::to_owned).to_vec();
+        let configure = ConfigureSettings { inputs, ..ConfigureSettings::default() };
+        let settings = resolve(dir.path(), &configure).expect("settings");
+        let sources = walk::load_inputs(dir.path(), &settings).expect("readable files");
+        let read = |sources: &[SourceFile]| Inputs::read(dir.path(), &configure, &[], sources);
+
+        assert_eq!(read(&sources), read(&[]));
+        assert_eq!(read(&sources).0.len(), 6, "infra.yaml and five files: {:?}", read(&sources));
+
+        // It is the bytes that were read which count, not those that lie there by now.
+        let before = read(&sources);
+        write(&dir, "a/deep/y", "edited meanwhile");
+        assert_eq!(read(&[]).changed_since(&before).len(), 1);
+        assert_eq!(read(&sources), before);
+    }
+
+    #[test]
     fn what_infra_yaml_says_about_rendering_counts() {
         let dir = project(&[("cluster.yaml", "a: 1")]);
         let configure = ConfigureSettings { exclude: vec!["x".to_owned()], ..ConfigureSettings::default() };
 
-        let now = Inputs::read(dir.path(), &configure, &["cluster.yaml".to_owned()]);
+        let now = Inputs::read(dir.path(), &configure, &["cluster.yaml".to_owned()], &[]);
 
         assert_eq!(now.changed_since(&read(&dir)), ["infra.yaml"]);
     }

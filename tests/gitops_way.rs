@@ -13,6 +13,8 @@ mod support;
 mod artifacts;
 #[path = "support/forge.rs"]
 mod forge;
+#[path = "ci_init/packages.rs"]
+mod packages;
 #[path = "ci_init/runner.rs"]
 mod runner;
 #[path = "ci_init/workflow.rs"]
@@ -23,6 +25,7 @@ use std::process::Command;
 
 use artifacts::Artifacts;
 use forge::{FakeForge, Kind};
+use packages::Packages;
 use runner::{Ended, Runner};
 use support::Project;
 use workflow::{Workflow, written};
@@ -46,6 +49,10 @@ struct Lab {
 
 impl Lab {
     fn new() -> Self {
+        Self::on("github")
+    }
+
+    fn on(forge: &str) -> Self {
         let lab = Project::new();
         let above = lab.root().parent().unwrap().to_owned();
         let bare = above.join("bare.git");
@@ -63,7 +70,7 @@ impl Lab {
             .file(".gitignore", ".infra/\n.terraform/\n")
             .stack("01-base/one", &stack("one"))
             .stack("02-apps/two", &stack("two"));
-        lab.run("ci init github").succeeds();
+        lab.run(&format!("ci init {forge}")).succeeds();
         lab.git(&["init", "-q", "-b", "main"]);
         lab.run("apply --all --yes").succeeds();
         lab.git(&["add", "."]);
@@ -265,6 +272,113 @@ fn a_reviewed_change_is_applied_exactly_and_an_unreviewed_one_never() {
         .run(&lab.workflow("infra-drift.yaml"), "drift", &lab.checkout("refs/heads/main", 2))
         .succeeds();
     assert!(forge.issues().is_empty() && drift.log.contains("01-base/one"), "{}", drift.log);
+}
+
+#[test]
+fn on_forgejo_bundles_and_reports_wait_as_packages_and_the_merge_applies_them() {
+    let lab = Lab::on("forgejo");
+    let packages = Packages::start("authorization: token tok-packages");
+    let head = lab.propose("more", "infrastructure/02-apps/two/main.tf", &stack("more"));
+    let review = lab.workflow("infra-review.yaml");
+    let event = lab.bare.with_file_name("event.json");
+    let told = serde_json::json!({"number": 7, "pull_request": {"number": 7, "head": {"sha": head}}});
+    std::fs::write(&event, told.to_string()).unwrap();
+    let runner = lab
+        .runner("none")
+        .env("FORGEJO_ACTIONS", "true")
+        .env("GITHUB_EVENT_PATH", event.display().to_string())
+        .env("GITHUB_BASE_REF", "main")
+        .env("GITHUB_SERVER_URL", packages.root())
+        .env("GITHUB_API_URL", format!("{}/api/v1", packages.root()))
+        .value("github.event.pull_request.head.sha", &head)
+        .value("github.event.pull_request.head.repo.full_name == github.repository && '.' || ''", ".")
+        .value("secrets.INFRA_PACKAGES_TOKEN", "tok-packages")
+        .value("github.token", "tok-packages");
+    let checkout = || lab.checkout("refs/heads/more", 0);
+
+    let changed = runner.run(&review, "changed", &checkout()).succeeds();
+    let stacks: Vec<String> = serde_json::from_str(&changed.outputs["stacks"]).unwrap();
+    assert_eq!(stacks, ["02-apps/two"]);
+    runner.clone().value("matrix.stacks", &stacks[0]).run(&review, "plan", &checkout()).succeeds();
+    let below = format!("/api/packages/dana/generic/infra-lab/{head}/");
+    let names = packages.names_below(&below);
+    assert_eq!(names.len(), 2, "{names:?}");
+    let files: Vec<_> = names.iter().map(|name| serde_json::json!({"name": name})).collect();
+    let listing = format!("/api/v1/packages/dana/generic/infra-lab/{head}/files");
+    packages.keep(&listing, serde_json::to_vec(&files).unwrap());
+
+    let comments = "/api/v1/repos/dana/lab/issues/7/comments";
+    packages.keep(comments, "[]");
+    let step = runner.clone().value("needs.changed.outputs.stacks", &changed.outputs["stacks"]);
+    step.run(&review, "comment", &checkout()).succeeds();
+    assert!(packages.posted(comments).contains("02-apps/two"));
+
+    let (before, after) = lab.squash("more");
+    let pull = format!("/api/v1/repos/dana/lab/commits/{after}/pull");
+    packages.keep(&pull, serde_json::json!({"number": 7, "head": {"sha": head}}).to_string());
+    let apply = runner
+        .env("GITHUB_SHA", &after)
+        .value("github.event.before", &before)
+        .value("secrets.SOPS_AGE_KEY", &lab.key);
+    apply.run(&lab.workflow("infra-apply.yaml"), "apply", &lab.checkout("refs/heads/main", 0)).succeeds();
+    lab.lab.run("plan --all --detailed-exitcode").succeeds();
+}
+
+#[test]
+fn on_gitlab_the_merge_applies_the_bundle_of_the_merge_requests_pipeline() {
+    let lab = Lab::on("gitlab");
+    let api = Packages::start("private-token: tok-gitlab");
+    let head = lab.propose("more", "infrastructure/02-apps/two/main.tf", &stack("more"));
+    let yaml = lab.workflow(".gitlab-ci.yml").yaml();
+    let env = |folder: &Path, extra: &[(&str, &str)]| {
+        let mut runner = lab.runner("none").env("CI_PROJECT_ID", "5").env("GITLAB_TOKEN", "tok-gitlab");
+        runner.env.retain(|name, _| !name.starts_with("GITHUB_"));
+        runner = runner.env("CI_API_V4_URL", format!("{}/api/v4", api.root())).env("INFRA_TRUST", ".");
+        for (name, value) in extra {
+            runner = runner.env(name, *value);
+        }
+        (runner, folder.to_owned())
+    };
+    let run = |job: &str, (runner, folder): (Runner, PathBuf)| {
+        let mut lines = Vec::new();
+        let base = yaml[job]["extends"].as_str().map(|name| &yaml[name]["before_script"]);
+        for script in base.into_iter().chain([&yaml[job]["before_script"], &yaml[job]["script"]]) {
+            lines.extend(
+                script.as_array().into_iter().flatten().map(|line| line.as_str().unwrap().to_owned()),
+            );
+        }
+        runner.script(&lines.join("\n"), &folder)
+    };
+
+    let review = lab.checkout("refs/heads/more", 0);
+    run("infra:plan", env(&review, &[("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")])).succeeds();
+    let bundle = std::fs::read(review.join("infra.bundle")).unwrap();
+    let (before, after) = lab.squash("more");
+    let project = "/api/v4/projects/5";
+    let json = |value: serde_json::Value| value.to_string().into_bytes();
+    api.keep(
+        &format!("{project}/repository/commits/{after}/merge_requests"),
+        json(serde_json::json!([{"iid": 7, "state": "merged", "sha": head}])),
+    );
+    api.keep(
+        &format!("{project}/merge_requests/7/pipelines"),
+        json(serde_json::json!([{"id": 90, "status": "success"}, {"id": 91, "status": "failed"}])),
+    );
+    api.keep(
+        &format!("{project}/pipelines/90/jobs"),
+        json(serde_json::json!([{"id": 900, "name": "infra:plan", "status": "success"}])),
+    );
+    api.keep(&format!("{project}/jobs/900/artifacts/infra.bundle"), bundle);
+
+    let merged = lab.checkout("refs/heads/main", 0);
+    let told = [
+        ("CI_COMMIT_SHA", after.as_str()),
+        ("CI_COMMIT_BEFORE_SHA", before.as_str()),
+        ("SOPS_AGE_KEY", lab.key.as_str()),
+    ];
+    run("infra:apply", env(&merged, &told)).succeeds();
+
+    lab.lab.run("plan --all --detailed-exitcode").succeeds();
 }
 
 fn first_bundle(lab: &Lab, artifacts: &str) -> PathBuf {

@@ -86,9 +86,14 @@ impl Runner {
         }
     }
 
-    fn shell(&self, yaml: &Value, step: &Value, script: &str, checkout: &Path, ended: &mut Ended) {
-        let outputs = checkout.parent().unwrap().join("outputs");
-        std::fs::write(&outputs, "").unwrap();
+    /// Runs a script in a checkout, with what the forge sets.
+    pub fn script(&self, script: &str, checkout: &Path) -> Ended {
+        let done = self.bash(script, checkout).output().expect("bash");
+        let log = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+        Ended { succeeded: done.status.success(), outputs: BTreeMap::new(), log }
+    }
+
+    fn bash(&self, script: &str, checkout: &Path) -> Command {
         let mut bash = Command::new("bash");
         bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script]).current_dir(checkout);
         for (name, _) in std::env::vars() {
@@ -97,7 +102,15 @@ impl Runner {
                 bash.env_remove(name);
             }
         }
-        bash.envs(&self.env).env("GITHUB_OUTPUT", &outputs).env("NO_COLOR", "1").env("CI", "true");
+        bash.env("NO_COLOR", "1").env("CI", "true").envs(&self.env);
+        bash
+    }
+
+    fn shell(&self, yaml: &Value, step: &Value, script: &str, checkout: &Path, ended: &mut Ended) {
+        let outputs = checkout.parent().unwrap().join("outputs");
+        std::fs::write(&outputs, "").unwrap();
+        let mut bash = self.bash(script, checkout);
+        bash.env("GITHUB_OUTPUT", &outputs);
         for env in [&yaml["env"], &step["env"]] {
             for (name, value) in env.as_object().into_iter().flatten() {
                 bash.env(name, self.filled(value.as_str().expect("a text")));

@@ -21,5 +21,5 @@ mod resources;
 mod wrapper;
 
 pub use formats::{Written, ini, script, ssh_config, yaml};
-pub use host::{Host, Inventory, Source};
+pub use host::{Host, Inventory, StateOfStack};
 pub use wrapper::{Wrapper, wrapper};

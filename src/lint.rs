@@ -13,7 +13,7 @@ mod rules;
 mod surroundings;
 mod tree;
 
-pub use finding::{Finding, Place};
+pub use finding::{Finding, FindingPlace};
 pub use judge::{Judgement, Request, judge};
 pub use mending::Mending;
 pub use rule_texts::{RuleText, text_of};

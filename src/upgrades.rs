@@ -15,6 +15,6 @@ mod write;
 pub use constraint::{Constraint, Rules};
 pub use edits::{Bounds, Edit, Edits, Left, Level, plan_edits};
 pub use judgement::{Judgement, Step, Way, candidates, judge};
-pub use requirements::{Place, Requirement, Wanted};
+pub use requirements::{Requirement, RequirementPlace, Wanted};
 pub use survey::{Survey, Use};
 pub use write::write;

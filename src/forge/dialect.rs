@@ -22,7 +22,7 @@ pub enum ForgeKind {
 
 /// Whether an issue is open.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Standing {
+pub enum IssueState {
     /// It is.
     Open,
     /// It was closed.
@@ -138,14 +138,14 @@ impl ForgeKind {
     }
 
     /// Returns what gives an issue another text, and another standing where that is to change.
-    pub fn changed_issue(self, text: &str, standing: Option<Standing>) -> Value {
+    pub fn changed_issue(self, text: &str, standing: Option<IssueState>) -> Value {
         let mut change = json!({ self.issue_text_field(): text });
         let (field, word) = match (self, standing) {
             (_, None) => return change,
-            (Self::Gitlab, Some(Standing::Open)) => ("state_event", "reopen"),
-            (Self::Gitlab, Some(Standing::Closed)) => ("state_event", "close"),
-            (_, Some(Standing::Open)) => ("state", "open"),
-            (_, Some(Standing::Closed)) => ("state", "closed"),
+            (Self::Gitlab, Some(IssueState::Open)) => ("state_event", "reopen"),
+            (Self::Gitlab, Some(IssueState::Closed)) => ("state_event", "close"),
+            (_, Some(IssueState::Open)) => ("state", "open"),
+            (_, Some(IssueState::Closed)) => ("state", "closed"),
         };
         change[field] = word.into();
         change
@@ -217,17 +217,21 @@ impl Repository {
     }
 
     /// Returns where the list of issues begins, the newest first.
-    pub fn listed_issues(&self, standing: Standing) -> Url {
+    pub fn listed_issues(&self, standing: IssueState) -> Url {
         let mut url = self.issues();
         let query = match (self.kind, standing) {
-            (ForgeKind::Github, Standing::Open) => "state=open&sort=created&direction=desc&per_page=100",
-            (ForgeKind::Github, Standing::Closed) => "state=closed&sort=created&direction=desc&per_page=100",
-            (ForgeKind::Gitlab, Standing::Open) => "state=opened&order_by=created_at&sort=desc&per_page=100",
-            (ForgeKind::Gitlab, Standing::Closed) => {
+            (ForgeKind::Github, IssueState::Open) => "state=open&sort=created&direction=desc&per_page=100",
+            (ForgeKind::Github, IssueState::Closed) => {
+                "state=closed&sort=created&direction=desc&per_page=100"
+            }
+            (ForgeKind::Gitlab, IssueState::Open) => {
+                "state=opened&order_by=created_at&sort=desc&per_page=100"
+            }
+            (ForgeKind::Gitlab, IssueState::Closed) => {
                 "state=closed&order_by=created_at&sort=desc&per_page=100"
             }
-            (ForgeKind::Gitea, Standing::Open) => "state=open&type=issues&limit=50",
-            (ForgeKind::Gitea, Standing::Closed) => "state=closed&type=issues&limit=50",
+            (ForgeKind::Gitea, IssueState::Open) => "state=open&type=issues&limit=50",
+            (ForgeKind::Gitea, IssueState::Closed) => "state=closed&type=issues&limit=50",
         };
         url.set_query(Some(query));
         url

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::api::{Answer, ApiClient, Posted, Refused, refusal};
 use super::body::DriftIssue;
-use super::dialect::{ForgeKind, Repository, Standing};
+use super::dialect::{ForgeKind, IssueState, Repository};
 use super::listing::{Seen, each_entry};
 use super::target::Target;
 use crate::error::{Error, Result};
@@ -71,7 +71,7 @@ impl IssueTracker {
     pub async fn keep(&self, issue: &DriftIssue) -> Result<Outcome> {
         let mark = issue.mark();
         let body = issue.body(self.repository.kind.most_bytes()).text;
-        let open = self.find(&mark, Standing::Open).await?;
+        let open = self.find(&mark, IssueState::Open).await?;
         if !issue.has_drift() && issue.is_complete() {
             return self.close(&open, issue, &body).await;
         }
@@ -81,8 +81,8 @@ impl IssueTracker {
         if !issue.has_drift() {
             return Ok(Outcome::Nothing);
         }
-        let closed = self.find(&mark, Standing::Closed).await?;
-        if let Some(found) = self.change_one(&closed, &body, Some(Standing::Open)).await? {
+        let closed = self.find(&mark, IssueState::Closed).await?;
+        if let Some(found) = self.change_one(&closed, &body, Some(IssueState::Open)).await? {
             return Ok(Outcome::Reopened(found.address));
         }
         self.create(issue, &body).await.map(Outcome::Opened)
@@ -93,7 +93,7 @@ impl IssueTracker {
         let mut outcome = Outcome::Nothing;
         for found in open {
             self.say(found.number, &issue.mark_of_last_word(), &issue.last_word()).await?;
-            let closed = self.change_one(std::slice::from_ref(found), body, Some(Standing::Closed)).await?;
+            let closed = self.change_one(std::slice::from_ref(found), body, Some(IssueState::Closed)).await?;
             if let (Some(closed), Outcome::Nothing) = (closed, &outcome) {
                 outcome = Outcome::Closed(closed.address);
             }
@@ -106,7 +106,7 @@ impl IssueTracker {
         &self,
         issues: &[Found],
         body: &str,
-        standing: Option<Standing>,
+        standing: Option<IssueState>,
     ) -> Result<Option<Found>> {
         let kind = self.repository.kind;
         for found in issues {
@@ -136,7 +136,7 @@ impl IssueTracker {
             }
             self.client.pause(number, &url).await?;
             // It may have been stored although the answer says nothing of it.
-            let open = self.find(&issue.mark(), Standing::Open).await?;
+            let open = self.find(&issue.mark(), IssueState::Open).await?;
             if let Some(found) = self.change_one(&open, body, None).await? {
                 return Ok(found.address);
             }
@@ -171,7 +171,7 @@ impl IssueTracker {
     }
 
     /// Returns the issues that begin with the mark: of the open ones the oldest first, of the closed ones the newest.
-    async fn find(&self, mark: &str, standing: Standing) -> Result<Vec<Found>> {
+    async fn find(&self, mark: &str, standing: IssueState) -> Result<Vec<Found>> {
         let kind = self.repository.kind;
         let (mut found, mut seen) = (Vec::new(), 0);
         let list = self.repository.listed_issues(standing);
@@ -184,11 +184,11 @@ impl IssueTracker {
             if text.starts_with(mark) {
                 found.extend(read_issue(kind, issue));
             }
-            if standing == Standing::Closed && seen >= CLOSED { Seen::Enough } else { Seen::More }
+            if standing == IssueState::Closed && seen >= CLOSED { Seen::Enough } else { Seen::More }
         })
         .await?;
         found.sort_by_key(|issue| issue.number);
-        if standing == Standing::Closed {
+        if standing == IssueState::Closed {
             found.reverse();
         }
         Ok(found)

@@ -8,7 +8,7 @@ use crate::model::{Stack, StackId};
 
 /// A stack with its state, which has machines or not.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
+pub struct StateOfStack<'a> {
     /// The stack.
     pub stack: &'a Stack,
     /// Its state, opened.

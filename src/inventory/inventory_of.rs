@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::attached::{Attached, attach, attached_by};
 use super::confidential::{Hidden, is_telling_name};
 use super::groups::{groups_of_stack, groups_of_tags};
-use super::host::{Host, Inventory, Source};
+use super::host::{Host, Inventory, StateOfStack};
 use super::machine::Machine;
 use super::mapping::mapped;
 use super::names::{Names, carried, is_template};
@@ -26,7 +26,11 @@ struct Found<'a> {
 impl Inventory {
     /// Returns the machines in these states, by the readers and by these rules; nothing that `mask` hides
     /// is told.
-    pub fn of(sources: &[Source<'_>], rules: &BTreeMap<String, InventoryRule>, mask: &dyn Mask) -> Self {
+    pub fn of(
+        sources: &[StateOfStack<'_>],
+        rules: &BTreeMap<String, InventoryRule>,
+        mask: &dyn Mask,
+    ) -> Self {
         let read = sources.iter().map(|source| (source.stack, resources_in(source.state)));
         let read: Vec<(&Stack, Vec<Resource>)> = read.collect();
         let resources = || read.iter().flat_map(|(_, resources)| resources);

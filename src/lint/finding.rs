@@ -4,7 +4,7 @@ use crate::model::{Fingerprint, LintLevel, LintRule};
 
 /// Where a finding is.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Place {
+pub struct FindingPlace {
     /// The file as seen from the project's root, with `/` between segments.
     pub file: String,
     /// The line, from one.
@@ -15,7 +15,7 @@ pub struct Place {
     pub around: Option<usize>,
 }
 
-impl Place {
+impl FindingPlace {
     /// Returns the beginning of a file, which need not be there.
     pub fn start_of(file: impl Into<String>) -> Self {
         Self { file: file.into(), line: 1, width: 0, around: None }
@@ -30,7 +30,7 @@ pub struct Finding {
     /// How grave it is in this project.
     pub level: LintLevel,
     /// Where it is.
-    pub place: Place,
+    pub place: FindingPlace,
     /// What is wrong, and how it becomes right.
     pub message: String,
     /// What it is about, whatever its line: `variable.size`.
@@ -41,7 +41,12 @@ pub struct Finding {
 
 impl Finding {
     /// Makes a finding of the usual gravity.
-    pub fn new(rule: LintRule, place: Place, subject: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn new(
+        rule: LintRule,
+        place: FindingPlace,
+        subject: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
             rule,
             level: rule.usual_level(),
@@ -86,7 +91,7 @@ mod tests {
     use super::*;
 
     fn at(line: usize) -> Finding {
-        let place = Place { line, ..Place::start_of("a.tf") };
+        let place = FindingPlace { line, ..FindingPlace::start_of("a.tf") };
         Finding::new(LintRule::VariableType, place, "variable.x", "no type")
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::files::{Declaration, DeclarationKind, SourceFile};
-use super::finding::Place;
+use super::finding::FindingPlace;
 use super::tree::ListedFolder;
 use crate::syntax::Setting;
 
@@ -22,7 +22,7 @@ pub struct Merged<'a> {
     /// The block that is found fault with.
     pub block: &'a Declaration,
     /// Where it is.
-    pub place: Place,
+    pub place: FindingPlace,
     /// What holds in the end.
     arguments: BTreeMap<&'a str, Option<&'a Setting>>,
 }

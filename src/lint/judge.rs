@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use super::files::{Reading, SourceFile};
-use super::finding::{Finding, Place, in_order};
+use super::finding::{Finding, FindingPlace, in_order};
 use super::folder::Folder;
 use super::mending::{Mending, mendings};
 use super::rules;
@@ -293,18 +293,21 @@ fn state_findings(request: &Request<'_>, folders: &[Folder<'_>], files: &[Vec<&S
         let path = request.project.root.join(&stack.path);
         let folder = folders.iter().find(|folder| folder.listed.path == path);
         let file = folder.and_then(|folder| folder.files.first());
-        Place::start_of(file.map_or_else(|| stack.path.display().to_string(), |file| file.shown.clone()))
+        FindingPlace::start_of(
+            file.map_or_else(|| stack.path.display().to_string(), |file| file.shown.clone()),
+        )
     };
     let place_in = |stack: &Stack, place: Option<(&str, usize)>| match place {
-        Some((file, line)) => known
-            .get(file)
-            .map_or_else(|| Place { line, ..Place::start_of(file) }, |known| known.line_place(line)),
+        Some((file, line)) => known.get(file).map_or_else(
+            || FindingPlace { line, ..FindingPlace::start_of(file) },
+            |known| known.line_place(line),
+        ),
         None => first_file(stack),
     };
     let mut found = rules::shared_states(request.stacks, place_in);
     found.extend(rules::unlocked_states(&request.surroundings.unlocked));
     found.extend(request.surroundings.lock_fault.as_ref().map(|(line, what)| {
-        let place = Place { line: *line, ..Place::start_of("infra.lock") };
+        let place = FindingPlace { line: *line, ..FindingPlace::start_of("infra.lock") };
         Finding::new(LintRule::FileSyntax, place, "file", what.clone())
     }));
     found

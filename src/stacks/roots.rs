@@ -33,7 +33,7 @@ pub struct Search {
 
 /// Finds the stacks of a project whose canonical root is `base`.
 pub fn search(project: &Project, base: &Path) -> Search {
-    let look = Look { project, base, tree: &Disk, wanted: Wanted::Facts, known: &|_| None };
+    let look = RootSearch { project, base, tree: &Disk, wanted: Wanted::Facts, known: &|_| None };
     let mut found = search_in(&look);
     if project.stack_roots.is_empty() && !found.stacks.is_empty() {
         found.notes.extend(leftovers(&found, boundaries(project, base)));
@@ -42,7 +42,7 @@ pub fn search(project: &Project, base: &Path) -> Search {
 }
 
 /// Where stacks are looked for.
-pub struct Look<'a> {
+pub struct RootSearch<'a> {
     /// The settings.
     pub project: &'a Project,
     /// The root, without links.
@@ -56,13 +56,13 @@ pub struct Look<'a> {
 }
 
 /// Finds the stacks in a tree; what lies beside its root is not looked at.
-pub fn search_in(look: &Look<'_>) -> Search {
+pub fn search_in(look: &RootSearch<'_>) -> Search {
     if look.project.stack_roots.is_empty() { conventional(look) } else { named(look) }
 }
 
 /// Searches the roots that `infra.yaml` names; they may use each other's folders as modules.
-fn named(look: &Look<'_>) -> Search {
-    let Look { project, base, tree, .. } = *look;
+fn named(look: &RootSearch<'_>) -> Search {
+    let RootSearch { project, base, tree, .. } = *look;
     let boundaries = boundaries(project, base);
     let mut notes = Vec::new();
     let mut walks = Vec::new();
@@ -85,8 +85,8 @@ fn missing_root(root: &Path, base: &Path) -> String {
 }
 
 /// Searches the first conventional root that contains a stack; the project itself is the last.
-fn conventional(look: &Look<'_>) -> Search {
-    let Look { project, base, tree, .. } = *look;
+fn conventional(look: &RootSearch<'_>) -> Search {
+    let RootSearch { project, base, tree, .. } = *look;
     let boundaries = boundaries(project, base);
     let is_real = |path: &PathBuf| tree.link(path).is_none() && tree.is_folder(path);
     let candidates = CONVENTIONAL_ROOTS.iter().map(|root| base.join(root)).filter(is_real);
@@ -111,7 +111,7 @@ fn boundaries(project: &Project, base: &Path) -> Boundaries {
 }
 
 /// Tells stacks from modules and from folders of shared snippets.
-fn classify(look: &Look<'_>, walks: Vec<(PathBuf, Walk)>) -> Search {
+fn classify(look: &RootSearch<'_>, walks: Vec<(PathBuf, Walk)>) -> Search {
     let folders =
         walks.iter().flat_map(|(_, walk)| walk.folders.iter().chain(&walk.modules)).collect::<Vec<_>>();
     let library = Library::follow_beyond(look.tree, look.base, &folders, (look.wanted, look.known));

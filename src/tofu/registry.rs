@@ -17,6 +17,6 @@ mod tokens;
 pub use address::{Dependency, ModuleAddress, ProviderAddress, default_host};
 pub use config_files::config_files;
 pub use host::Host;
-pub use installation::Source;
+pub use installation::ReleaseOrigin;
 pub use registries::{Freshness, Registries};
 pub use releases::Release;

@@ -22,7 +22,7 @@ pub(super) enum EntryKind {
 
 /// An entry of a file.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct ConstraintEntry {
     pub kind: EntryKind,
     /// The local name; empty where there is only one.
     pub name: String,
@@ -43,7 +43,7 @@ pub(super) struct Said {
 }
 
 /// Reads a file, and says where it makes no sense.
-pub(super) fn read(text: &str, is_json: bool) -> (Vec<Entry>, Option<Fault>) {
+pub(super) fn read(text: &str, is_json: bool) -> (Vec<ConstraintEntry>, Option<Fault>) {
     if is_json {
         let (node, fault) = syntax::read_json(text);
         return (of_node(&node), fault);
@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, is_json: bool) -> (Vec<Entry>, Option<Fault>) {
     (of_body(text, &document.body), document.fault)
 }
 
-fn of_body(text: &str, body: &Body<'_>) -> Vec<Entry> {
+fn of_body(text: &str, body: &Body<'_>) -> Vec<ConstraintEntry> {
     let of_block = |block: &Block<'_>| match (block.kind, block.labels.as_slice()) {
         ("terraform", []) => of_terraform(text, &block.body),
         ("module", [name]) => vec![of_labelled(text, EntryKind::Module, name, block)],
@@ -62,39 +62,39 @@ fn of_body(text: &str, body: &Body<'_>) -> Vec<Entry> {
     body.blocks.iter().flat_map(of_block).collect()
 }
 
-fn of_labelled(text: &str, kind: EntryKind, name: &str, block: &Block<'_>) -> Entry {
+fn of_labelled(text: &str, kind: EntryKind, name: &str, block: &Block<'_>) -> ConstraintEntry {
     let said = |name: &str| block.body.attribute(name).and_then(|found| said(text, &found.value));
     let (source, version) = (said("source"), said("version"));
-    Entry { kind, name: name.to_owned(), source, version, at: block.span.start, is_unclear: false }
+    ConstraintEntry { kind, name: name.to_owned(), source, version, at: block.span.start, is_unclear: false }
 }
 
-fn of_terraform(text: &str, body: &Body<'_>) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = body
+fn of_terraform(text: &str, body: &Body<'_>) -> Vec<ConstraintEntry> {
+    let mut entries: Vec<ConstraintEntry> = body
         .blocks_of("required_providers")
         .flat_map(|block| &block.body.attributes)
         .map(|found| required(text, found.name, found.start, &found.value))
         .collect();
     if let Some(found) = body.attribute("required_version") {
         let version = said(text, &found.value);
-        entries.push(Entry { version, ..Entry::new(EntryKind::Tofu, "", found.start) });
+        entries.push(ConstraintEntry { version, ..ConstraintEntry::new(EntryKind::Tofu, "", found.start) });
     }
     entries
 }
 
 /// An entry is an object, or in old files only a version.
-fn required(text: &str, name: &str, at: usize, span: &Range<usize>) -> Entry {
-    let entry = Entry::new(EntryKind::RequiredProvider, name, at);
+fn required(text: &str, name: &str, at: usize, span: &Range<usize>) -> ConstraintEntry {
+    let entry = ConstraintEntry::new(EntryKind::RequiredProvider, name, at);
     let Some(fields) = syntax::object_entries(text, span) else {
         let version = said(text, span);
         let is_unclear = version.as_ref().is_some_and(|said| said.text.is_none());
-        return Entry { version, is_unclear, ..entry };
+        return ConstraintEntry { version, is_unclear, ..entry };
     };
     // Of two of one name the last one counts.
     let field = |name: &str| {
         let found = fields.iter().rev().find(|(field, _)| field == name);
         found.and_then(|(_, span)| said(text, span))
     };
-    Entry { source: field("source"), version: field("version"), ..entry }
+    ConstraintEntry { source: field("source"), version: field("version"), ..entry }
 }
 
 /// Returns what stands at a place; `null` is nothing.
@@ -103,13 +103,13 @@ fn said(text: &str, span: &Range<usize>) -> Option<Said> {
     Some(Said { text: value.literal().map(str::to_owned), span: span.clone() })
 }
 
-impl Entry {
+impl ConstraintEntry {
     fn new(kind: EntryKind, name: &str, at: usize) -> Self {
         Self { kind, name: name.to_owned(), source: None, version: None, at, is_unclear: false }
     }
 }
 
-fn of_node(node: &JsonNode) -> Vec<Entry> {
+fn of_node(node: &JsonNode) -> Vec<ConstraintEntry> {
     let mut entries = Vec::new();
     for block in fields(node) {
         match block.name.as_str() {
@@ -117,7 +117,10 @@ fn of_node(node: &JsonNode) -> Vec<Entry> {
                 "required_providers" => entries.extend(fields(&part.value).into_iter().map(required_in_json)),
                 "required_version" => {
                     let version = said_in_json(part);
-                    entries.push(Entry { version, ..Entry::new(EntryKind::Tofu, "", part.at) });
+                    entries.push(ConstraintEntry {
+                        version,
+                        ..ConstraintEntry::new(EntryKind::Tofu, "", part.at)
+                    });
                 }
                 _ => {}
             }),
@@ -129,19 +132,23 @@ fn of_node(node: &JsonNode) -> Vec<Entry> {
     entries
 }
 
-fn labelled_in_json(kind: EntryKind, node: &JsonNode) -> Vec<Entry> {
+fn labelled_in_json(kind: EntryKind, node: &JsonNode) -> Vec<ConstraintEntry> {
     let of_label = |label: &JsonEntry| {
-        let entry = Entry::new(kind, &label.name, label.at);
-        Entry { source: field_in_json(label, "source"), version: field_in_json(label, "version"), ..entry }
+        let entry = ConstraintEntry::new(kind, &label.name, label.at);
+        ConstraintEntry {
+            source: field_in_json(label, "source"),
+            version: field_in_json(label, "version"),
+            ..entry
+        }
     };
     fields(node).into_iter().map(of_label).collect()
 }
 
-fn required_in_json(entry: &JsonEntry) -> Entry {
-    let found = Entry::new(EntryKind::RequiredProvider, &entry.name, entry.at);
+fn required_in_json(entry: &JsonEntry) -> ConstraintEntry {
+    let found = ConstraintEntry::new(EntryKind::RequiredProvider, &entry.name, entry.at);
     match entry.value {
-        JsonNode::Text(_) => Entry { version: said_in_json(entry), ..found },
-        _ => Entry {
+        JsonNode::Text(_) => ConstraintEntry { version: said_in_json(entry), ..found },
+        _ => ConstraintEntry {
             source: field_in_json(entry, "source"),
             version: field_in_json(entry, "version"),
             ..found

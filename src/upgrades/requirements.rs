@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::constraint::{Constraint, Rules};
-use super::entries::{Entry, EntryKind, Said, read};
+use super::entries::{ConstraintEntry, EntryKind, Said, read};
 use super::source_file::SourceFile;
 use crate::stacks::Folder;
 use crate::syntax::line_and_column;
@@ -20,7 +20,7 @@ pub struct Requirement {
     /// Which versions.
     pub wanted: Wanted,
     /// Where it stands.
-    pub place: Place,
+    pub place: RequirementPlace,
 }
 
 /// Which versions a file asks for.
@@ -41,13 +41,13 @@ pub enum Wanted {
 
 /// Where a constraint stands.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct RequirementPlace {
     pub(super) file: Arc<SourceFile>,
     pub(super) span: Range<usize>,
     pub(super) rules: Rules,
 }
 
-impl Place {
+impl RequirementPlace {
     /// Returns the file as it is shown.
     pub fn shown(&self) -> &str {
         &self.file.shown
@@ -102,7 +102,7 @@ pub(super) struct Folding {
 
 /// An entry with the file each part of it comes from.
 struct Merged {
-    entry: Entry,
+    entry: ConstraintEntry,
     file: Arc<SourceFile>,
     version_file: Arc<SourceFile>,
 }
@@ -128,7 +128,7 @@ pub(super) fn read_folder(folder: &Path, root: &Path, flavour: Flavour) -> Foldi
 }
 
 /// Adds an entry; an override changes only what it names, and of a required provider the whole.
-fn merge(merged: &mut BTreeMap<(EntryKind, String), Merged>, entry: Entry, file: &Arc<SourceFile>) {
+fn merge(merged: &mut BTreeMap<(EntryKind, String), Merged>, entry: ConstraintEntry, file: &Arc<SourceFile>) {
     let key = (entry.kind, entry.name.clone());
     let new = Merged { file: Arc::clone(file), version_file: Arc::clone(file), entry };
     match merged.get_mut(&key) {
@@ -164,7 +164,7 @@ fn resolve(merged: &BTreeMap<(EntryKind, String), Merged>, folding: &mut Folding
     }
 }
 
-fn provider(found: &Merged, named: &Entry, folding: &mut Folding, flavour: Flavour) {
+fn provider(found: &Merged, named: &ConstraintEntry, folding: &mut Folding, flavour: Flavour) {
     let source = match &named.source {
         Some(Said { text: Some(text), .. }) => Some(text.as_str()),
         Some(Said { text: None, .. }) => None,
@@ -208,7 +208,11 @@ fn remark(found: &Merged, kind: &str, why: &str) -> String {
 fn requirement_or_any(found: &Merged, rules: Rules) -> Requirement {
     requirement(found, rules).unwrap_or_else(|| Requirement {
         wanted: Wanted::Any,
-        place: Place { file: Arc::clone(&found.file), span: found.entry.at..found.entry.at, rules },
+        place: RequirementPlace {
+            file: Arc::clone(&found.file),
+            span: found.entry.at..found.entry.at,
+            rules,
+        },
     })
 }
 
@@ -223,5 +227,5 @@ fn requirement(found: &Merged, rules: Rules) -> Option<Requirement> {
         },
         None => Wanted::Unclear(written),
     };
-    Some(Requirement { wanted, place: Place { file, span: span.clone(), rules } })
+    Some(Requirement { wanted, place: RequirementPlace { file, span: span.clone(), rules } })
 }

@@ -6,7 +6,7 @@ mod workflows;
 
 use clap::{Args, Subcommand};
 
-use self::place::Place;
+use self::place::WorkflowPlace;
 use crate::commands::Context;
 use crate::commands::loaded_project::LoadedProject;
 use crate::error::{Error, Exit, Kind, Result, io};
@@ -67,7 +67,7 @@ pub async fn run(args: CiArgs, context: &Context) -> Result<Exit> {
 
 async fn init(args: &InitArgs, context: &Context) -> Result<Exit> {
     let project = LoadedProject::load(context)?.project;
-    let place = Place::of(&project.root, context);
+    let place = WorkflowPlace::of(&project.root, context);
     let branch = match &args.branch {
         Some(branch) => place::checked_branch(branch)?,
         None => place.default_branch(),
@@ -89,7 +89,7 @@ async fn init(args: &InitArgs, context: &Context) -> Result<Exit> {
 }
 
 /// Refuses to overwrite what somebody edited, all of it before the first file is written.
-fn check_free(place: &Place, files: &[WorkflowFile]) -> Result<()> {
+fn check_free(place: &WorkflowPlace, files: &[WorkflowFile]) -> Result<()> {
     let differs = |file: &&WorkflowFile| match std::fs::read(place.top.join(file.path)) {
         Ok(bytes) => bytes != file.text.as_bytes(),
         Err(_) => place.top.join(file.path).symlink_metadata().is_ok(),
@@ -100,14 +100,14 @@ fn check_free(place: &Place, files: &[WorkflowFile]) -> Result<()> {
         .hint("overwrite it: add `--force`; git shows what that changes"))
 }
 
-fn write(place: &Place, file: &WorkflowFile) -> Result<()> {
+fn write(place: &WorkflowPlace, file: &WorkflowFile) -> Result<()> {
     let path = place.top.join(file.path);
     let dir = path.parent().unwrap_or(&place.top);
     std::fs::create_dir_all(dir).map_err(io("create", dir))?;
     crate::atomic_file::replace(&path, file.text.as_bytes())
 }
 
-fn tell(place: &Place, files: &[WorkflowFile], forge: Forge, context: &Context) {
+fn tell(place: &WorkflowPlace, files: &[WorkflowFile], forge: Forge, context: &Context) {
     let terminal = &context.terminal;
     terminal.note(&format!("wrote {} below `{}`", counted(files.len(), "file"), place.top.display()));
     for file in files {

@@ -13,7 +13,7 @@ use crate::commands::loaded_project::{LoadedProject, Purpose};
 use crate::engine;
 use crate::error::{Error, Exit, Result};
 use crate::inventory;
-use crate::inventory::{Host, Inventory, Source, Wrapper};
+use crate::inventory::{Host, Inventory, StateOfStack, Wrapper};
 use crate::model::{Mask, StackId, in_plain_sight, nearest};
 use crate::report::{Table, Tone};
 use crate::stacks;
@@ -102,8 +102,8 @@ fn names_none(choice: &Selection) -> bool {
 }
 
 fn machines(loaded: &LoadedProject, states: &[(StackId, Value)], mask: &dyn Mask) -> Result<Inventory> {
-    let sources = states.iter().map(|(id, state)| Ok(Source { stack: loaded.stack(id)?, state }));
-    let sources: Vec<Source<'_>> = sources.collect::<Result<_>>()?;
+    let sources = states.iter().map(|(id, state)| Ok(StateOfStack { stack: loaded.stack(id)?, state }));
+    let sources: Vec<StateOfStack<'_>> = sources.collect::<Result<_>>()?;
     Ok(Inventory::of(&sources, &loaded.project.inventory, mask))
 }
 

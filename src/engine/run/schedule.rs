@@ -33,7 +33,7 @@ type StartOrder = (Reverse<u64>, usize);
 /// What runs, what can run, and what waits.
 #[derive(Debug)]
 pub struct Schedule {
-    entries: Vec<Entry>,
+    entries: Vec<ScheduledTask>,
     limits: Limits,
     ready: BTreeSet<StartOrder>,
     running: usize,
@@ -41,7 +41,7 @@ pub struct Schedule {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ScheduledTask {
     pool: Option<String>,
     urgency: u64,
     dependents: Vec<usize>,
@@ -58,7 +58,7 @@ impl Schedule {
         }
         let urgencies = urgencies(&tasks, &dependents);
         let entries = tasks.into_iter().zip(dependents).zip(urgencies);
-        let entries = entries.map(|((task, dependents), urgency)| Entry {
+        let entries = entries.map(|((task, dependents), urgency)| ScheduledTask {
             missing: task.after.len(),
             pool: task.pool,
             urgency,

@@ -8,7 +8,7 @@ use super::ignore_comment::IgnoreComment;
 use super::lines::Lines;
 use super::parts::{FoundSecret, Reading};
 use super::{json_form, native_form};
-use crate::lint::finding::Place;
+use crate::lint::finding::FindingPlace;
 use crate::stacks::is_override;
 use crate::syntax;
 
@@ -82,18 +82,23 @@ impl SourceFile {
     }
 
     /// Returns a place of the file.
-    pub fn place(&self, at: usize) -> Place {
+    pub fn place(&self, at: usize) -> FindingPlace {
         self.line_place(self.lines.line(at))
     }
 
     /// Returns a line of the file.
-    pub fn line_place(&self, line: usize) -> Place {
-        Place { file: self.shown.clone(), line, width: self.lines.width(&self.text, line), around: None }
+    pub fn line_place(&self, line: usize) -> FindingPlace {
+        FindingPlace {
+            file: self.shown.clone(),
+            line,
+            width: self.lines.width(&self.text, line),
+            around: None,
+        }
     }
 
     /// Returns a place with that of the block around it.
-    pub fn place_in_block(&self, at: usize, block: usize) -> Place {
-        Place { around: Some(self.lines.line(block)), ..self.place(at) }
+    pub fn place_in_block(&self, at: usize, block: usize) -> FindingPlace {
+        FindingPlace { around: Some(self.lines.line(block)), ..self.place(at) }
     }
 }
 

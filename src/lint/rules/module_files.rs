@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use crate::lint::files::DeclarationKind;
-use crate::lint::finding::{Finding, Place};
+use crate::lint::finding::{Finding, FindingPlace};
 use crate::lint::folder::{Folder, README};
 use crate::lint::mending::{ModuleTables, Staleness};
 use crate::model::LintRule;
@@ -23,7 +23,7 @@ pub fn required_files(folder: &Folder<'_>) -> Vec<Finding> {
             shown => format!("the module `{shown}`"),
         };
         let message = format!("{module} has no `{name}`");
-        let place = Place::start_of(folder.listed.shown_file(name));
+        let place = FindingPlace::start_of(folder.listed.shown_file(name));
         Finding::new(LintRule::ModuleRequiredFiles, place, name, message)
     };
     missing.map(finding).collect()
@@ -46,13 +46,18 @@ pub fn readme(folder: &Folder<'_>) -> Vec<Finding> {
     let path = folder.listed.path.join(name);
     if !fs::metadata(&path).is_ok_and(|found| found.is_file()) {
         let message = format!("`{file}` cannot be read: it is no regular file, or a link that leads nowhere");
-        return vec![Finding::new(LintRule::ModuleReadme, Place::start_of(file), "readme", message)];
+        return vec![Finding::new(LintRule::ModuleReadme, FindingPlace::start_of(file), "readme", message)];
     }
     let text = match fs::read(&path) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => {
             let message = format!("`{file}` cannot be read: {error}");
-            return vec![Finding::new(LintRule::ModuleReadme, Place::start_of(file), "readme", message)];
+            return vec![Finding::new(
+                LintRule::ModuleReadme,
+                FindingPlace::start_of(file),
+                "readme",
+                message,
+            )];
         }
     };
     let mut found = unnamed(folder, &text, &file);
@@ -84,7 +89,7 @@ fn stale_tables(folder: &Folder<'_>, text: &str, file: &str) -> Option<Finding> 
         }
         Staleness::Broken(line, why) => (line, why),
     };
-    let place = Place { line, ..Place::start_of(file) };
+    let place = FindingPlace { line, ..FindingPlace::start_of(file) };
     Some(Finding::new(LintRule::ModuleReadme, place, "tables", format!("`{file}`: {what}")))
 }
 

@@ -21,14 +21,14 @@ fn judge(module: &Merged<'_>) -> Option<Finding> {
     let found =
         |rule, message| Some(Finding::new(rule, module.place.clone(), module.block.subject(), message));
     match kind_of(module.value("source")?) {
-        Source::Local | Source::Unknown => None,
-        Source::Elsewhere(what) => {
+        ModuleSource::Local | ModuleSource::Unknown => None,
+        ModuleSource::Elsewhere(what) => {
             let message = format!(
                 "module `{name}` comes from {what}: take it from a local path (`./…`, `../…`) or from a registry"
             );
             found(LintRule::ModuleSource, message)
         }
-        Source::Registry => {
+        ModuleSource::Registry => {
             let message = match pin(module.value("version")) {
                 Pin::Pessimistic | Pin::Unknown => return None,
                 Pin::None => {
@@ -50,7 +50,7 @@ fn judge(module: &Merged<'_>) -> Option<Finding> {
 
 /// Where a module comes from.
 #[derive(Debug, PartialEq)]
-enum Source {
+enum ModuleSource {
     Local,
     Registry,
     /// Only OpenTofu can tell.
@@ -59,7 +59,7 @@ enum Source {
     Elsewhere(&'static str),
 }
 
-fn kind_of(source: &Setting) -> Source {
+fn kind_of(source: &Setting) -> ModuleSource {
     match source {
         Setting::Literal(text) => kind_of_text(text),
         // What stands before the first thing that is filled in often tells.
@@ -67,24 +67,24 @@ fn kind_of(source: &Setting) -> Source {
             let start = written.strip_prefix('"').unwrap_or_default();
             let start = start.split(['$', '%']).next().unwrap_or_default();
             match kind_of_text(start) {
-                Source::Elsewhere(UNCLEAR) | Source::Registry => Source::Unknown,
+                ModuleSource::Elsewhere(UNCLEAR) | ModuleSource::Registry => ModuleSource::Unknown,
                 kind => kind,
             }
         }
-        Setting::Map(_) => Source::Unknown,
+        Setting::Map(_) => ModuleSource::Unknown,
     }
 }
 
 /// What is said of an address that makes no sense to this reader.
 const UNCLEAR: &str = "an address that is neither";
 
-fn kind_of_text(source: &str) -> Source {
+fn kind_of_text(source: &str) -> ModuleSource {
     let source = source.trim();
     let is_local = source == "."
         || source == ".."
         || ["./", "../", ".\\", "..\\"].iter().any(|start| source.starts_with(start));
     if is_local {
-        return Source::Local;
+        return ModuleSource::Local;
     }
     let host = source.split('/').next().unwrap_or_default();
     let is_drive = source.as_bytes().get(1) == Some(&b':')
@@ -99,10 +99,10 @@ fn kind_of_text(source: &str) -> Source {
         None if source.starts_with("oci://") => "an OCI registry",
         None if source.contains("://") => "an archive or a repository at a URL",
         None if source.starts_with(['/', '~']) || is_drive => "a path of one machine",
-        None if is_registry_address(source) => return Source::Registry,
+        None if is_registry_address(source) => return ModuleSource::Registry,
         None => UNCLEAR,
     };
-    Source::Elsewhere(elsewhere)
+    ModuleSource::Elsewhere(elsewhere)
 }
 
 /// Returns whether a text is `[HOST/]NAMESPACE/NAME/SYSTEM[//FOLDER]`.
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn local_paths_and_registry_addresses_are_permitted() {
         for local in ["./a", "../modules/vm", "../../x//y", "./"] {
-            assert_eq!(kind_of_text(local), Source::Local, "{local}");
+            assert_eq!(kind_of_text(local), ModuleSource::Local, "{local}");
         }
         for registry in [
             "terraform-aws-modules/vpc/aws",
@@ -155,7 +155,7 @@ mod tests {
             "localhost:8080/acme/vm/proxmox",
             "acme/my_module/null//sub",
         ] {
-            assert_eq!(kind_of_text(registry), Source::Registry, "{registry}");
+            assert_eq!(kind_of_text(registry), ModuleSource::Registry, "{registry}");
         }
     }
 
@@ -178,7 +178,7 @@ mod tests {
             "",
             "acme/vpc/AWS",
         ] {
-            assert!(matches!(kind_of_text(source), Source::Elsewhere(_)), "{source}");
+            assert!(matches!(kind_of_text(source), ModuleSource::Elsewhere(_)), "{source}");
         }
     }
 
@@ -186,10 +186,10 @@ mod tests {
     fn of_a_template_the_beginning_tells() {
         let of = |text: &str| kind_of(&Setting::Expression(text.to_owned()));
 
-        assert_eq!(of("\"./modules/${var.cloud}\""), Source::Local);
-        assert!(matches!(of("\"git::https://x/y?ref=${var.v}\""), Source::Elsewhere(_)));
-        assert_eq!(of("\"${var.base}/vpc\""), Source::Unknown);
-        assert_eq!(of("var.source"), Source::Unknown);
-        assert_eq!(of("\"acme/vpc/${var.system}\""), Source::Unknown);
+        assert_eq!(of("\"./modules/${var.cloud}\""), ModuleSource::Local);
+        assert!(matches!(of("\"git::https://x/y?ref=${var.v}\""), ModuleSource::Elsewhere(_)));
+        assert_eq!(of("\"${var.base}/vpc\""), ModuleSource::Unknown);
+        assert_eq!(of("var.source"), ModuleSource::Unknown);
+        assert_eq!(of("\"acme/vpc/${var.system}\""), ModuleSource::Unknown);
     }
 }

@@ -1,7 +1,7 @@
 //! `provider-version-pin` and `lock-file-committed`: which providers a stack runs with, today and tomorrow.
 
 use crate::lint::files::DeclarationKind;
-use crate::lint::finding::{Finding, Place};
+use crate::lint::finding::{Finding, FindingPlace};
 use crate::lint::folder::{Folder, Merged};
 use crate::lint::surroundings::IgnoredPaths;
 use crate::model::{LintRule, Stack, quoted};
@@ -112,7 +112,7 @@ pub fn lock_file(folder: &Folder<'_>, stack: &Stack, ignored: &IgnoredPaths) -> 
     } else {
         return None;
     };
-    Some(Finding::new(LintRule::LockFileCommitted, Place::start_of(file), "lock-file", message))
+    Some(Finding::new(LintRule::LockFileCommitted, FindingPlace::start_of(file), "lock-file", message))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `state-identity-unique` and `state-lock-missing`: every stack has a state of its own, and `infra.lock`
 //! knows it.
 
-use crate::lint::finding::{Finding, Place};
+use crate::lint::finding::{Finding, FindingPlace};
 use crate::model::{LintRule, Stack, StackId, quoted};
 use crate::stacks;
 
@@ -12,7 +12,7 @@ const INFRA_LOCK: &str = "infra.lock";
 /// names the first file of a stack without a backend block.
 pub fn shared_states(
     all: &[Stack],
-    place_in: impl Fn(&Stack, Option<(&str, usize)>) -> Place,
+    place_in: impl Fn(&Stack, Option<(&str, usize)>) -> FindingPlace,
 ) -> Vec<Finding> {
     let mut found = Vec::new();
     for shared in stacks::shared_states(all) {
@@ -43,7 +43,7 @@ pub fn unlocked_states(stacks: &[StackId]) -> Vec<Finding> {
              `infra init {}`, then commit `{INFRA_LOCK}`",
             quoted(id.as_str())
         );
-        let place = Place::start_of(INFRA_LOCK);
+        let place = FindingPlace::start_of(INFRA_LOCK);
         Finding::new(LintRule::StateLockMissing, place, format!("state.{id}"), message)
     };
     stacks.iter().map(finding).collect()

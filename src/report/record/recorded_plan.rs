@@ -41,7 +41,7 @@ impl RecordedPlans {
         })?;
         let begun = begun_in(dir);
         let events = read(&dir.join(EVENTS))?.unwrap_or_default();
-        let Told { project, texts } = Told::in_events(&String::from_utf8_lossy(&events));
+        let RecordedEvents { project, texts } = RecordedEvents::in_events(&String::from_utf8_lossy(&events));
         let (mode, begun_project, origin) = match begun {
             Some(begun) => (begun.mode, begun.project, begun.origin),
             None => (PlanMode::Normal, None, RunOrigin::default()),
@@ -53,12 +53,12 @@ impl RecordedPlans {
 
 /// What the events of a run tell.
 #[derive(Debug, Default)]
-struct Told {
+struct RecordedEvents {
     project: Option<String>,
     texts: BTreeMap<StackId, Vec<String>>,
 }
 
-impl Told {
+impl RecordedEvents {
     fn in_events(events: &str) -> Self {
         let mut told = Self::default();
         // Most events are lines of tofu, which need not be understood.
@@ -110,7 +110,7 @@ mod tests {
         let events = "{\"type\":\"run_started\",\"project\":\"lab\"}\n\"planned\"\n{\"type\":\"planned\"\n\
             {\"type\":\"planned\",\"stack\":\"a\",\"text\":[\"one\",2,\"two\"]}\n";
 
-        let told = Told::in_events(events);
+        let told = RecordedEvents::in_events(events);
 
         assert_eq!(told.project.as_deref(), Some("lab"));
         assert_eq!(told.texts[&StackId::new("a")], ["one", "two"]);

@@ -10,7 +10,7 @@ use super::remembered::Remembered;
 use crate::model::{Project, StackId};
 use crate::stacks::discover::id_of;
 use crate::stacks::files::{Folder, Library, Wanted};
-use crate::stacks::roots::{Look, Search, StackFolder, search_in};
+use crate::stacks::roots::{RootSearch, Search, StackFolder, search_in};
 use crate::stacks::settings::SettingsBook;
 
 /// The stacks of the tree as it is, found once.
@@ -28,7 +28,7 @@ impl Survey {
     /// Finds the stacks of a project whose root has no links.
     pub fn take(project: &Project, root: &Path) -> Self {
         let tree = Remembered::default();
-        let look = Look { project, base: root, tree: &tree, wanted: Wanted::Modules, known: &|_| None };
+        let look = RootSearch { project, base: root, tree: &tree, wanted: Wanted::Modules, known: &|_| None };
         let layout = Layout::new(project, search_in(&look));
         let links = tree.links();
         Self { tree, layout: Arc::new(layout), links }
@@ -80,7 +80,7 @@ impl Layout {
             return Arc::clone(now);
         }
         let known = |folder: &Path| tree.unchanged(folder, &now.found.library);
-        let look = Look { project: old, base: root, tree, wanted: Wanted::Modules, known: &known };
+        let look = RootSearch { project: old, base: root, tree, wanted: Wanted::Modules, known: &known };
         Arc::new(Self::new(old, search_in(&look)))
     }
 

@@ -13,14 +13,14 @@ const SHARED: &str = "secrets.sops.yaml";
 
 /// What settings are read in: the project without links, and one side of its tree.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct NamedFilePlace<'a> {
     pub project: &'a Project,
     pub root: &'a Path,
     pub tree: &'a dyn Tree,
 }
 
 /// Returns the files that a stack in a folder is given by its settings, as absolute paths.
-pub fn named_files(place: Place<'_>, folder: &Path, settings: &StackSettings) -> Vec<PathBuf> {
+pub fn named_files(place: NamedFilePlace<'_>, folder: &Path, settings: &StackSettings) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = settings.var_files.iter().map(|file| folder.join(file)).collect();
     files.extend(settings.backend_config.iter().filter_map(|entry| match entry {
         BackendConfig::File(file) => Some(folder.join(file)),
@@ -31,7 +31,7 @@ pub fn named_files(place: Place<'_>, folder: &Path, settings: &StackSettings) ->
 }
 
 /// Returns the encrypted files that a stack in a folder shares with others, unless it names its own.
-pub fn shared_files(place: Place<'_>, folder: &Path, settings: &StackSettings) -> Vec<PathBuf> {
+pub fn shared_files(place: NamedFilePlace<'_>, folder: &Path, settings: &StackSettings) -> Vec<PathBuf> {
     if !settings.secrets.is_empty() {
         return Vec::new();
     }
@@ -44,7 +44,7 @@ pub fn shared_files(place: Place<'_>, folder: &Path, settings: &StackSettings) -
 }
 
 /// Paths of secrets are relative to the stack, or to the project.
-fn near(place: Place<'_>, folder: &Path, file: &str) -> PathBuf {
+fn near(place: NamedFilePlace<'_>, folder: &Path, file: &str) -> PathBuf {
     let near = without_dots(&folder.join(file));
     if is_there(place.tree, &near) { near } else { place.root.join(file) }
 }

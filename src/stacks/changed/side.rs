@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::layout::{Layout, Owner};
 use super::links::Links;
-use super::named_files::{Place, named_files, shared_files};
+use super::named_files::{NamedFilePlace, named_files, shared_files};
 use crate::model::is_tofu_file;
 use crate::model::{Project, StackId, StackSettings};
 use crate::stacks::files::{Facts, Folder, Library, Tree, Wanted, read_folder};
@@ -244,8 +244,8 @@ impl<'a> Side<'a> {
         files
     }
 
-    fn place(&self) -> Place<'a> {
-        Place { project: self.project, root: self.root, tree: self.tree }
+    fn place(&self) -> NamedFilePlace<'a> {
+        NamedFilePlace { project: self.project, root: self.root, tree: self.tree }
     }
 
     fn all_named_files(&self) -> HashMap<PathBuf, BTreeSet<StackId>> {

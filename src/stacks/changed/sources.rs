@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::named_files::{Place, named_files, shared_files};
+use super::named_files::{NamedFilePlace, named_files, shared_files};
 use super::remembered::Remembered;
 use crate::model::{Project, Stack};
 use crate::stacks::settings::SettingsBook;
@@ -33,7 +33,7 @@ impl StackSources {
 /// Returns the sources of stacks, in their order.
 pub fn sources_of(project: &Project, stacks: &[&Stack]) -> Vec<StackSources> {
     let (tree, book) = (Remembered::default(), SettingsBook::of(project));
-    let place = Place { project, root: &project.root, tree: &tree };
+    let place = NamedFilePlace { project, root: &project.root, tree: &tree };
     let sources = |stack: &&Stack| {
         let (folder, settings) = (project.root.join(&stack.path), book.settings_for(&stack.id));
         let mut files = named_files(place, &folder, &settings);

@@ -15,7 +15,7 @@ use crate::tofu::version::Flavour;
 
 /// One place that knows which versions of a provider there are.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Source {
+pub enum ReleaseOrigin {
     /// The registry of the address's host.
     Registry,
     /// A mirror that speaks http.
@@ -38,7 +38,7 @@ pub(super) enum Installation {
 /// One method of the settings.
 #[derive(Debug)]
 pub(super) struct Method {
-    source: Source,
+    source: ReleaseOrigin,
     include: Vec<Pattern>,
     exclude: Vec<Pattern>,
 }
@@ -64,7 +64,7 @@ impl Installation {
     }
 
     /// Returns who is asked about a provider by a stack in a folder.
-    pub fn sources_of(&self, address: &ProviderAddress, folder: &Path) -> Vec<Source> {
+    pub fn sources_of(&self, address: &ProviderAddress, folder: &Path) -> Vec<ReleaseOrigin> {
         match self {
             Self::Methods(methods) => {
                 let meant = methods.iter().filter(|method| method.is_for(address));
@@ -74,8 +74,9 @@ impl Installation {
                 let own = folder.join("terraform.d/plugins");
                 let folders = std::iter::once(&own).chain(shared);
                 let holding = folders.filter(|mirror| has_provider(mirror, address));
-                let holding: Vec<Source> = holding.map(|mirror| Source::Folder(mirror.clone())).collect();
-                if holding.is_empty() { vec![Source::Registry] } else { holding }
+                let holding: Vec<ReleaseOrigin> =
+                    holding.map(|mirror| ReleaseOrigin::Folder(mirror.clone())).collect();
+                if holding.is_empty() { vec![ReleaseOrigin::Registry] } else { holding }
             }
         }
     }
@@ -84,10 +85,10 @@ impl Installation {
 impl Method {
     fn of(section: &Section, flavour: Flavour) -> Result<Self> {
         let source = match section.name.as_str() {
-            "direct" => Source::Registry,
-            "network_mirror" => Source::NetworkMirror(mirror_url(section)?),
-            "filesystem_mirror" => Source::Folder(required(section, "path")?.into()),
-            other => Source::Unasked(other.to_owned()),
+            "direct" => ReleaseOrigin::Registry,
+            "network_mirror" => ReleaseOrigin::NetworkMirror(mirror_url(section)?),
+            "filesystem_mirror" => ReleaseOrigin::Folder(required(section, "path")?.into()),
+            other => ReleaseOrigin::Unasked(other.to_owned()),
         };
         let patterns = |name: &str| {
             section.list(name).iter().map(|text| Pattern::parse(text, flavour)).collect::<Result<Vec<_>>>()
@@ -101,7 +102,7 @@ impl Method {
     }
 }
 
-impl Source {
+impl ReleaseOrigin {
     /// Returns the source with a path that begins at the folder in which tofu runs.
     fn seen_from(&self, folder: &Path) -> Self {
         match self {
@@ -174,7 +175,7 @@ mod tests {
     use super::super::config_text::read;
     use super::*;
 
-    fn sources(settings: &str, address: &str) -> Vec<Source> {
+    fn sources(settings: &str, address: &str) -> Vec<ReleaseOrigin> {
         let env = Environment::default().with("HOME", "/none").with("XDG_DATA_DIRS", "/none");
         let sections = [read(settings).ok().unwrap()];
         let installation = Installation::of(&sections, &env, Flavour::OpenTofu).unwrap();
@@ -200,13 +201,13 @@ provider_installation {
 
     #[test]
     fn each_method_counts_for_the_addresses_it_is_meant_for() {
-        let mirror = || Source::Folder("/stack/mirror".into());
+        let mirror = || ReleaseOrigin::Folder("/stack/mirror".into());
 
         assert_eq!(sources(MIXED, "bpg/proxmox"), [mirror()]);
-        assert_eq!(sources(MIXED, "bpg/other"), [mirror(), Source::Registry]);
-        assert_eq!(sources(MIXED, "h.example/a/b"), [mirror(), Source::Registry]);
-        assert_eq!(sources(MIXED, "hashicorp/time"), [Source::Registry]);
-        assert_eq!(sources("", "hashicorp/time"), [Source::Registry]);
+        assert_eq!(sources(MIXED, "bpg/other"), [mirror(), ReleaseOrigin::Registry]);
+        assert_eq!(sources(MIXED, "h.example/a/b"), [mirror(), ReleaseOrigin::Registry]);
+        assert_eq!(sources(MIXED, "hashicorp/time"), [ReleaseOrigin::Registry]);
+        assert_eq!(sources("", "hashicorp/time"), [ReleaseOrigin::Registry]);
         assert_eq!(sources("provider_installation {}", "hashicorp/time"), []);
     }
 

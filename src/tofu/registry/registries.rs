@@ -12,7 +12,7 @@ use super::config_text::{self, Section};
 use super::folder_mirror;
 use super::host::Host;
 use super::http::{Asker, Document, host as host_of_url};
-use super::installation::{Installation, Source};
+use super::installation::{Installation, ReleaseOrigin};
 use super::releases::{self, Release};
 use super::services::Discovery;
 use super::tokens::Tokens;
@@ -55,16 +55,16 @@ impl Registries {
     }
 
     /// Returns who is asked for a dependency of a stack in a folder.
-    pub fn sources_of(&self, dependency: &Dependency, folder: &Path) -> Vec<Source> {
+    pub fn sources_of(&self, dependency: &Dependency, folder: &Path) -> Vec<ReleaseOrigin> {
         match dependency {
             Dependency::Provider(address) => self.installation.sources_of(address, folder),
-            Dependency::Module(_) => vec![Source::Registry],
+            Dependency::Module(_) => vec![ReleaseOrigin::Registry],
         }
     }
 
     /// Returns the releases that sources know, lowest first. What one of them does not tell makes the whole
     /// unknown, as for OpenTofu.
-    pub async fn releases(&self, dependency: &Dependency, sources: &[Source]) -> Result<Vec<Release>> {
+    pub async fn releases(&self, dependency: &Dependency, sources: &[ReleaseOrigin]) -> Result<Vec<Release>> {
         let mut all: Vec<Release> = Vec::new();
         for source in sources {
             for release in self.of_source(dependency, source).await?.unwrap_or_default() {
@@ -81,12 +81,16 @@ impl Registries {
     }
 
     /// Returns what one source knows; nothing if it knows of no such thing.
-    async fn of_source(&self, dependency: &Dependency, source: &Source) -> Result<Option<Vec<Release>>> {
+    async fn of_source(
+        &self,
+        dependency: &Dependency,
+        source: &ReleaseOrigin,
+    ) -> Result<Option<Vec<Release>>> {
         let question = match (source, dependency) {
-            (Source::Folder(mirror), Dependency::Provider(address)) => {
+            (ReleaseOrigin::Folder(mirror), Dependency::Provider(address)) => {
                 return folder_mirror::releases(mirror, address).map(Some);
             }
-            (Source::Unasked(name), _) => {
+            (ReleaseOrigin::Unasked(name), _) => {
                 return Err(Error::unavailable(format!(
                     "`{name}` of `provider_installation` is a way that infra cannot ask"
                 )));
@@ -97,7 +101,7 @@ impl Registries {
             return Ok(Some(known));
         }
         let found = match (source, dependency) {
-            (Source::NetworkMirror(url), Dependency::Provider(address)) => {
+            (ReleaseOrigin::NetworkMirror(url), Dependency::Provider(address)) => {
                 self.of_mirror(url, address).await?
             }
             (_, Dependency::Provider(address)) => self.of_provider(address).await?,
@@ -110,9 +114,9 @@ impl Registries {
     }
 
     /// Returns what is asked, and whom, as one text: another place gives another answer.
-    fn question(&self, dependency: &Dependency, source: &Source) -> String {
+    fn question(&self, dependency: &Dependency, source: &ReleaseOrigin) -> String {
         let place = match source {
-            Source::NetworkMirror(url) => url.as_str(),
+            ReleaseOrigin::NetworkMirror(url) => url.as_str(),
             _ => self.discovery.forced(dependency.host(), service_of(dependency)).unwrap_or_default(),
         };
         let has_token = self.tokens.for_host(dependency.host()).is_some();
@@ -184,15 +188,15 @@ fn no_address(host: &Host) -> Error {
     Error::unavailable(format!("`{host}` names no usable address for its registry"))
 }
 
-fn nowhere(dependency: &Dependency, sources: &[Source]) -> Error {
+fn nowhere(dependency: &Dependency, sources: &[ReleaseOrigin]) -> Error {
     let kind = dependency.kind();
-    let words = |source: &Source| match source {
-        Source::Registry => format!("`{}`", dependency.host()),
-        Source::NetworkMirror(url) => {
+    let words = |source: &ReleaseOrigin| match source {
+        ReleaseOrigin::Registry => format!("`{}`", dependency.host()),
+        ReleaseOrigin::NetworkMirror(url) => {
             format!("`{}`", Url::parse(url).as_ref().map(host_of_url).unwrap_or_default())
         }
-        Source::Folder(path) => format!("`{}`", path.display()),
-        Source::Unasked(name) => format!("`{name}`"),
+        ReleaseOrigin::Folder(path) => format!("`{}`", path.display()),
+        ReleaseOrigin::Unasked(name) => format!("`{name}`"),
     };
     match sources {
         [] => Error::unavailable(format!("no method of `provider_installation` is for this {kind}")),

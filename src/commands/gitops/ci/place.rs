@@ -10,7 +10,7 @@ use crate::process::Git;
 const USUAL_BRANCH: &str = "main";
 
 /// The repository of a project.
-pub(super) struct Place {
+pub(super) struct WorkflowPlace {
     /// Its top; the project's root where there is no repository.
     pub top: PathBuf,
     /// The project's folder below that; empty where they are one.
@@ -19,7 +19,7 @@ pub(super) struct Place {
     pub git: Option<Git>,
 }
 
-impl Place {
+impl WorkflowPlace {
     /// Finds the repository of a project.
     pub fn of(root: &Path, context: &Context) -> Self {
         let git = Git::around(root, &context.env, &context.interrupts);

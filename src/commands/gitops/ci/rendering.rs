@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::place::Place;
+use super::place::WorkflowPlace;
 use crate::error::Result;
 use crate::model::Project;
 use crate::render::load_inputs;
@@ -22,7 +22,7 @@ pub(in crate::commands) enum Rendering {
 
 impl Rendering {
     /// Looks at a project.
-    pub(super) async fn of(project: &Project, place: &Place) -> Result<Self> {
+    pub(super) async fn of(project: &Project, place: &WorkflowPlace) -> Result<Self> {
         let settings = resolve(&project.root, &project.configure)?;
         if settings.inputs.is_empty() {
             return Ok(Self::Given);

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use futures::StreamExt as _;
 use semver::Version;
 
-use super::surveyed::Look;
+use super::surveyed::OutdatedSurvey;
 use crate::commands::Context;
 use crate::error::{Error, Result};
 use crate::tofu;
-use crate::tofu::registry::{Dependency, Registries, Release, Source};
+use crate::tofu::registry::{Dependency, Registries, Release, ReleaseOrigin};
 use crate::tofu::{Constraint, LocateRequest};
 use crate::upgrades::{Judgement, Use, judge};
 
@@ -84,7 +84,7 @@ impl Asked {
 
 /// Asks everybody, until a person says stop.
 pub(super) async fn ask(
-    look: &Look<'_>,
+    look: &OutdatedSurvey<'_>,
     used: Option<Version>,
     registries: &Registries,
     request: &LocateRequest<'_>,
@@ -101,8 +101,8 @@ pub(super) async fn ask(
     Ok(Asked { tofu: TofuAnswer { used, newest, constraint }, findings })
 }
 
-async fn ask_registries(look: &Look<'_>, registries: &Registries) -> Vec<Finding> {
-    let mut questions: BTreeMap<(Dependency, Vec<Source>), Vec<Use>> = BTreeMap::new();
+async fn ask_registries(look: &OutdatedSurvey<'_>, registries: &Registries) -> Vec<Finding> {
+    let mut questions: BTreeMap<(Dependency, Vec<ReleaseOrigin>), Vec<Use>> = BTreeMap::new();
     let is_chosen = |found: &&Use| !found.stacks.is_disjoint(look.chosen);
     for found in look.survey.uses.iter().filter(is_chosen) {
         let sources = registries.sources_of(&found.dependency, &found.folder);

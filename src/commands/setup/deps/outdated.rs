@@ -8,7 +8,7 @@ use super::asking::{Asked, ask};
 use super::outdated_args::OutdatedArgs;
 use super::outdated_json::{tofu_row, with_edits};
 use super::outdated_text::{show, tell_next};
-use super::surveyed::Look;
+use super::surveyed::OutdatedSurvey;
 use super::taking::{Taken, take};
 use crate::commands::Context;
 use crate::commands::loaded_project::LoadedProject;
@@ -34,7 +34,7 @@ pub(super) async fn run(
     let registries = Registries::new(&context.env, flavour, context.clock, freshness)?;
     let stacks: &[Stack] = loaded.as_ref().map_or(&[], |loaded| &loaded.stacks);
     let survey = Survey::of(request.root, stacks, flavour);
-    let look = Look { survey: &survey, chosen: &chosen, flavour };
+    let look = OutdatedSurvey { survey: &survey, chosen: &chosen, flavour };
     let asked = ask(&look, used.map(|tofu| tofu.version), &registries, request, context).await?;
     let taken = match (&loaded, args.write) {
         (Some(loaded), true) => take(&look, &asked, args.level(), &loaded.project)?,

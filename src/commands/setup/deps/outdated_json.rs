@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::asking::{Asked, Finding};
-use super::surveyed::Look;
+use super::surveyed::OutdatedSurvey;
 use super::taking::Taken;
 use crate::error::Error;
 use crate::upgrades::{Edit, Judgement, Left, Requirement, Step, Use, Way};
@@ -26,14 +26,14 @@ pub(super) fn tofu_row(asked: &Asked) -> Value {
 
 /// Returns the rows of providers and modules, with what was edited of each.
 pub(super) fn with_edits<'a>(
-    look: &'a Look<'_>,
+    look: &'a OutdatedSurvey<'_>,
     asked: &'a Asked,
     taken: &'a Taken,
 ) -> impl Iterator<Item = Value> + 'a {
     asked.findings.iter().map(move |finding| row(look, finding, taken))
 }
 
-fn row(look: &Look<'_>, finding: &Finding, taken: &Taken) -> Value {
+fn row(look: &OutdatedSurvey<'_>, finding: &Finding, taken: &Taken) -> Value {
     let version = finding.uses.iter().filter_map(|(_, judgement)| judgement.current.as_ref()).min();
     let edits = taken.edits.iter().filter(|edit| edit.dependency == finding.dependency);
     let left = taken.left.iter().filter(|left| left.dependency == finding.dependency);

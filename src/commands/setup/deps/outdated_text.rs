@@ -8,7 +8,7 @@ use semver::Version;
 use super::asking::{Asked, Finding};
 use super::outdated_args::OutdatedArgs;
 use super::outdated_json::words;
-use super::surveyed::Look;
+use super::surveyed::OutdatedSurvey;
 use super::taking::Taken;
 use crate::commands::Context;
 use crate::commands::program;
@@ -32,7 +32,13 @@ type Outdated<'a> = (&'a Use, &'a Judgement, &'a Step);
 type Pick = fn(&Judgement) -> Option<&Step>;
 
 /// Prints the list, or what was edited.
-pub(super) fn show(look: &Look<'_>, asked: &Asked, taken: &Taken, args: &OutdatedArgs, context: &Context) {
+pub(super) fn show(
+    look: &OutdatedSurvey<'_>,
+    asked: &Asked,
+    taken: &Taken,
+    args: &OutdatedArgs,
+    context: &Context,
+) {
     let terminal = context.terminal;
     if args.write {
         for edit in &taken.edits {
@@ -70,7 +76,7 @@ fn tofu_line(asked: &Asked) -> String {
 }
 
 /// Returns a heading for each version that uses go to, with what that would touch below it.
-fn lines(look: &Look<'_>, finding: &Finding, pick: Pick, width: usize) -> Vec<String> {
+fn lines(look: &OutdatedSurvey<'_>, finding: &Finding, pick: Pick, width: usize) -> Vec<String> {
     let mut ways: BTreeMap<FromTo, Vec<Outdated<'_>>> = BTreeMap::new();
     for (found, judgement) in &finding.uses {
         if let Some(step) = pick(judgement) {
@@ -119,7 +125,7 @@ fn named(stacks: &BTreeSet<&StackId>) -> String {
     names.join(", ")
 }
 
-fn show_unknown(look: &Look<'_>, asked: &Asked, context: &Context) {
+fn show_unknown(look: &OutdatedSurvey<'_>, asked: &Asked, context: &Context) {
     let unknown = asked.findings.iter().filter_map(|one| Some((one, one.releases.as_ref().err()?)));
     let lines: Vec<String> = unknown
         .map(|(one, error)| {
@@ -153,7 +159,7 @@ fn show_count(asked: &Asked, context: &Context) {
 
 /// Says what is odd, and what to type next.
 pub(super) fn tell_next(
-    look: &Look<'_>,
+    look: &OutdatedSurvey<'_>,
     asked: &Asked,
     taken: &Taken,
     args: &OutdatedArgs,
@@ -188,7 +194,7 @@ fn judgements(asked: &Asked) -> impl Iterator<Item = (&Finding, &Judgement)> {
 }
 
 fn hints(
-    look: &Look<'_>,
+    look: &OutdatedSurvey<'_>,
     asked: &Asked,
     taken: &Taken,
     args: &OutdatedArgs,
@@ -229,7 +235,11 @@ fn upgradable(judgement: &Judgement) -> Option<&Step> {
 }
 
 /// Returns the chosen stacks with a step.
-fn stacks_with<'a>(look: &'a Look<'_>, asked: &'a Asked, pick: Pick) -> impl Iterator<Item = &'a StackId> {
+fn stacks_with<'a>(
+    look: &'a OutdatedSurvey<'_>,
+    asked: &'a Asked,
+    pick: Pick,
+) -> impl Iterator<Item = &'a StackId> {
     let uses = asked.findings.iter().flat_map(|finding| &finding.uses);
     let meant = uses.filter(move |(_, judgement)| pick(judgement).is_some());
     meant.flat_map(|(found, _)| &found.stacks).filter(|stack| look.chosen.contains(*stack))
@@ -242,7 +252,7 @@ fn typed(stacks: &BTreeSet<&StackId>) -> String {
     }
 }
 
-fn after_edits(look: &Look<'_>, taken: &Taken, program: &str) -> Option<String> {
+fn after_edits(look: &OutdatedSurvey<'_>, taken: &Taken, program: &str) -> Option<String> {
     let stacks =
         taken.edits.iter().flat_map(|edit| &edit.stacks).filter(|stack| look.chosen.contains(*stack));
     let stacks = typed(&stacks.collect());
@@ -251,7 +261,7 @@ fn after_edits(look: &Look<'_>, taken: &Taken, program: &str) -> Option<String> 
 }
 
 /// A file that others share is edited once they are chosen too.
-fn with_others(look: &Look<'_>, taken: &Taken, program: &str) -> Option<String> {
+fn with_others(look: &OutdatedSurvey<'_>, taken: &Taken, program: &str) -> Option<String> {
     let others: BTreeSet<&StackId> = taken.left.iter().flat_map(|left| &left.others).collect();
     let all: BTreeSet<&StackId> = others.iter().copied().chain(look.chosen).collect();
     (!others.is_empty())

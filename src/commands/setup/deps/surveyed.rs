@@ -7,7 +7,7 @@ use crate::tofu::Flavour;
 use crate::upgrades::Survey;
 
 /// What was looked at.
-pub(super) struct Look<'a> {
+pub(super) struct OutdatedSurvey<'a> {
     /// What all stacks require.
     pub survey: &'a Survey,
     /// The chosen stacks.

@@ -5,7 +5,7 @@ use std::path::Path;
 use semver::Version;
 
 use super::asking::{Asked, Finding};
-use super::surveyed::Look;
+use super::surveyed::OutdatedSurvey;
 use crate::commands::generated_files::template_behind;
 use crate::error::Result;
 use crate::model::Project;
@@ -21,7 +21,12 @@ pub(super) struct Taken {
 }
 
 /// Edits what is known to be outdated.
-pub(super) fn take(look: &Look<'_>, asked: &Asked, level: Level, project: &Project) -> Result<Taken> {
+pub(super) fn take(
+    look: &OutdatedSurvey<'_>,
+    asked: &Asked,
+    level: Level,
+    project: &Project,
+) -> Result<Taken> {
     let template_of = |file: &Path| template_behind(project, file);
     let bounds = Bounds { chosen: look.chosen, level, template_of: &template_of };
     let mut taken = Taken::default();

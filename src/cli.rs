@@ -258,7 +258,9 @@ impl GlobalArgs {
 fn correct_or_refuse(args: &[OsString], error: &clap::Error, env: &Environment, wants_json: bool) -> Exit {
     let terminal = Terminal::detect(env, ColorChoice::Auto, Verbosity::Normal);
     let is_log = wants_json || !terminal.has_person();
-    match commands::correction(args, definition, env, is_log).filter(|_| error.use_stderr()) {
+    // Help and version need no correction, and looking for one reads the project.
+    let better = error.use_stderr().then(|| commands::correction(args, definition, env, is_log)).flatten();
+    match better {
         Some(better) => fail(&terminal, &better, wants_json),
         None => refuse(error, env, wants_json),
     }
